@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arena import class_sets, datasets, outputs, tabular
+from benchmarks.arena import class_sets, datasets, outputs, table_sets, tabular
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -59,7 +59,7 @@ MODELS = {
 @dataclass(frozen=True)
 class Case:
     """One (data set, model). ``source`` is an npz file, an ``Output``, or the (data, model) that
-    makes the predictions.
+    makes the predictions: data by name or as a function, a model's name in ``MODELS``.
     """
 
     name: str
@@ -151,6 +151,23 @@ def class_cases():
     ]
 
 
+def table_cases(half):
+    """Two models on every table of two classes of a half, one on every other, by the name."""
+    return [
+        Case(
+            f"{half}-{table_sets.kind(name)}-{name}+{model}",
+            name,
+            (partial(table_sets.load, name), model),
+            table_sets.rows_of(name),
+        )
+        for name in table_sets.names(half)
+        for model in (
+            list(MODELS)[(tabular.drawn(name, 1) + step) % len(MODELS)]
+            for step in ((0, 3) if table_sets.kind(name) == "two" else (0,))
+        )
+    ]
+
+
 def output_cases():
     """The stored outputs of larger models."""
     return [
@@ -210,6 +227,8 @@ PARTS = {
     "aside": partial(tabular_runs, True),
     "classes": lambda seeds=1: of_cases(class_cases(), seeds),
     "outputs": lambda seeds=1: of_cases(output_cases(), seeds),
+    "tables": lambda seeds=1: of_cases(table_cases("tables"), seeds),
+    "fresh": lambda seeds=1: of_cases(table_cases("fresh"), seeds),
 }
 #: The parts that the page is made of: nothing, or nearly nothing, was chosen on them.
 JUDGED = ("aside", "classes", "outputs")

@@ -50,12 +50,15 @@ def trained_file(case, cache=CACHE):
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two processes may make the same file: the last whole one stands.
         part = path.with_name(f".{path.stem}.{os.getpid()}.npz")
-        np.savez_compressed(part, probabilities=P.astype(np.float32), labels=y.astype(np.uint8))
+        y = y.astype(np.min_scalar_type(P.shape[1]))
+        np.savez_compressed(part, probabilities=P.astype(np.float32), labels=y)
         part.replace(path)
     return path
 
 
 def _data(name):
+    if callable(name):
+        return name()
     if name in DATASETS:
         return DATASETS[name][0]()
     return (class_sets if name in class_sets.CLASS_SETS else tabular).load(name)
