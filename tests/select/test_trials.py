@@ -11,9 +11,10 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.predictions import read
 from calibrant.select import auto, candidates
-from calibrant.select.auto import fitted, tried
+from calibrant.select.auto import tried
 from calibrant.select.candidates import CANDIDATES, Candidate
 from calibrant.select.held_out import canonical
+from calibrant.select.trials import fitted
 
 
 def problem(n=400, seed=0):

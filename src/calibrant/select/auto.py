@@ -4,9 +4,7 @@ or none.
 
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +15,7 @@ from calibrant._support.solving import one_blas_thread
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.expression import weighted_sum
 from calibrant.contracts.tags import Tags
-from calibrant.errors import CalibrationWarning, InputError
+from calibrant.errors import InputError
 from calibrant.folds.splits import fit_clone, folds_of
 from calibrant.maps.closed_test import ClosedTest
 from calibrant.predictions import Inputs, Predictions
@@ -25,10 +23,11 @@ from calibrant.select.candidates import CANDIDATES, Candidate, candidates_for, n
 from calibrant.select.circumstances import Circumstances
 from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
 from calibrant.select.held_out import HeldOut, Pieces, canonical
+from calibrant.select.trials import Trial, fitted
 from calibrant.select.trust import LEAST_ROWS
 from calibrant.wrap.one_vs_rest import OneVsRest
 
-__all__ = ["AutoCalibrator", "Progress", "Trial", "fitted", "tried"]
+__all__ = ["AutoCalibrator", "Progress", "tried"]
 
 #: Seconds before the first progress message.
 PATIENCE = 2.0
@@ -45,29 +44,6 @@ class Progress:
         seconds = time.monotonic() - self.start
         if self.verbose and seconds > PATIENCE:
             print(f"calibrant: {done}, {seconds:.0f} s", file=sys.stderr, flush=True)
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Fitted candidate."""
-
-    candidate: Candidate
-    member: Calibrator
-
-
-def fitted(
-    candidates: Sequence[Candidate], record: Predictions
-) -> tuple[list[Trial], dict[str, str]]:
-    """Return the candidates fitted on the record, and the failures' reasons by name."""
-    trials, notes = [], {}
-    for candidate in candidates:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", CalibrationWarning)
-                trials.append(Trial(candidate, fit_clone(candidate.make(), record)))
-        except (InputError, np.linalg.LinAlgError) as error:
-            notes[candidate.name] = str(error)
-    return trials, notes
 
 
 def tried(
