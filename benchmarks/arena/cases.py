@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.arena import class_sets, datasets, outputs, table_sets, tabular
+from benchmarks.arena import class_sets, datasets, network_sets, outputs, table_sets, tabular
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     HistGradientBoostingClassifier,
@@ -59,7 +59,7 @@ MODELS = {
 @dataclass(frozen=True)
 class Case:
     """One (data set, model). ``source`` is an npz file, an ``Output``, or the (data, model) that
-    makes the predictions: data by name or as a function, a model's name in ``MODELS``.
+    makes the predictions, each by its name here or as a function.
     """
 
     name: str
@@ -168,6 +168,25 @@ def table_cases(half):
     ]
 
 
+def network_cases(half):
+    """The networks of many classes of a half."""
+    return [
+        Case(
+            f"{half}-network-{name}",
+            name,
+            (partial(network_sets.load, name), partial(network_sets.model, name)),
+            network_sets.POOL,
+            network_sets.SIZES,
+        )
+        for name in network_sets.names(half)
+    ]
+
+
+def drawn_runs(half, seeds=1):
+    """Runs of a half of the tables of Rdatasets, then of the networks trained here."""
+    return of_cases(table_cases(half) + network_cases(half), seeds)
+
+
 def output_cases():
     """The stored outputs of larger models."""
     return [
@@ -227,8 +246,8 @@ PARTS = {
     "aside": partial(tabular_runs, True),
     "classes": lambda seeds=1: of_cases(class_cases(), seeds),
     "outputs": lambda seeds=1: of_cases(output_cases(), seeds),
-    "tables": lambda seeds=1: of_cases(table_cases("tables"), seeds),
-    "fresh": lambda seeds=1: of_cases(table_cases("fresh"), seeds),
+    "tables": partial(drawn_runs, "tables"),
+    "fresh": partial(drawn_runs, "fresh"),
 }
 #: The parts that the page is made of: nothing, or nearly nothing, was chosen on them.
 JUDGED = ("aside", "classes", "outputs")

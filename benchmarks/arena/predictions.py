@@ -46,7 +46,7 @@ def trained_file(case, cache=CACHE):
     path = Path(cache) / f"{case.name}.npz"
     if not path.exists():
         data, model = case.source
-        P, y = _predict(_data(data), MODELS[model])
+        P, y = _predict(_data(data), model if callable(model) else MODELS[model])
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two processes may make the same file: the last whole one stands.
         part = path.with_name(f".{path.stem}.{os.getpid()}.npz")
