@@ -68,6 +68,8 @@ def plain_array(values: Any, name: str) -> np.ndarray:
     A masked array with nothing masked is its data, and a ``np.matrix`` the array of its numbers:
     both have their own arithmetic.
     """
+    if values.__class__ is np.ndarray and not _is_bfloat16(values):
+        return values
     if hasattr(values, "detach") and hasattr(values, "cpu"):
         values = values.detach().cpu()
         return (values.float() if _is_bfloat16(values) else values).numpy()
@@ -100,8 +102,11 @@ def _as_base(array: np.ndarray, name: str) -> np.ndarray:
     return np.asarray(array) if isinstance(array, np.matrix) else array
 
 
-def _is_bfloat16(values: np.ndarray) -> bool:
-    return str(getattr(values, "dtype", "")) in ("bfloat16", "torch.bfloat16")
+def _is_bfloat16(values: Any) -> bool:
+    dtype = getattr(values, "dtype", "")
+    # NumPy's own types are told apart without their names, whose making takes microseconds.
+    builtin = isinstance(dtype, np.dtype) and dtype.isbuiltin == 1
+    return not builtin and str(dtype) in ("bfloat16", "torch.bfloat16")
 
 
 def resolution(given: Any, values: np.ndarray) -> float:
@@ -221,27 +226,30 @@ def scores(
         raise InputError(f"{name} must be (n,); got shape {out.shape}.")
     if len(out) == 0:
         raise InputError(f"{name} has no rows; pass at least one.")
-    bad = ~np.isfinite(out)
-    rule = "finite"
-    if not bad.any():
-        unit = domain == "unit"
-        bad, rule = (
-            ((out < 0.0) | (out > 1.0 + 1e-12), "in [0, 1]")
-            if unit
-            else (np.abs(out) > LARGEST_SCORE, "at most 1e100 in size")
-        )
-    if bad.any():
+    unit = domain == "unit"
+    least, most, rule = (
+        (0.0, 1.0 + 1e-12, "in [0, 1]")
+        if unit
+        else (-LARGEST_SCORE, LARGEST_SCORE, "at most 1e100 in size")
+    )
+    # A NaN is neither above nor below a limit.
+    if not (out.min() >= least and out.max() <= most):
+        bad = ~np.isfinite(out)
+        if bad.any():
+            rule = "finite"
+        else:
+            bad = (out < least) | (out > most)
         first = int(np.flatnonzero(bad)[0])
         raise InputError(
             f"{name} must be {rule}; row {first} is {out[first]} ({int(bad.sum())} such rows);"
             " repair or drop them."
         )
-    return np.minimum(out, 1.0) if domain == "unit" else out
+    return np.minimum(out, 1.0) if unit else out
 
 
 def binary_outcomes(correct: ArrayLike, n_rows: int) -> np.ndarray:
     """(n,) float64 of zeros and ones."""
-    out = to_array(correct, "correct").astype(np.float64)
+    out = to_array(correct, "correct").astype(np.float64, copy=False)
     if out.shape != (n_rows,):
         raise InputError(
             f"correct must have one outcome for each of the {n_rows} scores; got shape {out.shape}."

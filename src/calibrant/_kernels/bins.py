@@ -90,7 +90,10 @@ def near_ties(unique: np.ndarray) -> np.ndarray:
     another run.
     """
     with np.errstate(invalid="ignore"):
-        return np.flatnonzero(np.append(True, np.diff(unique) > 2.0 * _width(unique[1:])))
+        step = np.diff(unique)
+        if len(step) and step.min() > 2.0 * ROUNDING * max(-unique[0], unique[-1], 1.0):
+            return np.arange(len(unique))
+        return np.flatnonzero(np.append(True, step > 2.0 * _width(unique[1:])))
 
 
 def distinct_scores(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

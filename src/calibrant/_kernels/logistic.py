@@ -31,12 +31,14 @@ BLOCK_ROWS = 16_384
 #: The largest double below 1: no fitted probability is exactly 0 or 1, so that the log loss of any
 #: test set is finite.
 BELOW_ONE = 1.0 - 2.0**-53
+SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 def sigmoid(z: Any) -> np.ndarray:
     """1 / (1 + exp(-z)) for any finite z, strictly inside (0, 1)."""
     e = np.exp(-np.abs(z))
-    return np.clip(np.where(z >= 0.0, 1.0, e) / (1.0 + e), np.finfo(np.float64).tiny, BELOW_ONE)
+    # np.clip would take three times as long for one row.
+    return np.minimum(np.maximum(np.where(z >= 0.0, 1.0, e) / (1.0 + e), SMALLEST), BELOW_ONE)
 
 
 def smoothed_targets(correct: np.ndarray, weight: np.ndarray) -> np.ndarray:

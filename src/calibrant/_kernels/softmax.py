@@ -187,7 +187,7 @@ def inner_limits(score: np.ndarray, total_weight: float, power: float = 2.0) -> 
 
 def clipped_logs(score: np.ndarray, limits: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
     """log s and log(1 - s) of scores kept inside the limits."""
-    s = np.clip(score, limits[0], 1.0 - limits[1])
+    s = np.minimum(np.maximum(score, limits[0]), 1.0 - limits[1])
     return np.log(s), np.log1p(-s)
 
 

@@ -116,8 +116,8 @@ def inverse_temperature(
         )
     single = working_dtype(logits) == np.float32
     # Rounding in float32 hides steps below about 1e-8; Newton squares the last step's error, so it
-    # may stop well above that.
-    tolerance = 1e-6 if single else 1e-12
+    # may stop at the square root of that.
+    tolerance = 1e-4 if single else 1e-12
     if start is None and logits.size >= SINGLE_ENTRIES:
         part = slice(None, None, COARSE_STRIDE)
         start, _ = _root(logits[part], labels[part], weight[part], pull, low, high, 1.0, 1e-3)
@@ -166,10 +166,16 @@ def _block(
     e = z * dtype(beta)
     np.exp(e, out=e)
     total = e.sum(axis=1).astype(np.float64)
-    e *= z
-    first = e.sum(axis=1, dtype=np.float64) / total
-    e *= z
-    second = e.sum(axis=1, dtype=np.float64) / total
+    if dtype == np.float32:
+        # Sums of float32 in float64 would cost more than the exponentials.
+        first = np.einsum("ij,ij->i", e, z) / total
+        e *= z
+        second = np.einsum("ij,ij->i", e, z) / total
+    else:
+        e *= z
+        first = e.sum(axis=1) / total
+        e *= z
+        second = e.sum(axis=1) / total
     return np.array(
         [
             weight @ (np.log(total) - beta * own),

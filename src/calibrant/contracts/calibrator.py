@@ -167,10 +167,10 @@ class Calibrator(DomainCalibrator):
         return record.above(self.least_)
 
     def _require_given(self, record: Predictions) -> None:
-        name = type(self).__name__
-        if self.tags.uses_features and record.X is None:
+        name, tags = type(self).__name__, self.tags
+        if tags.uses_features and record.X is None:
             raise InputError(f"{name} needs X=, the features of the rows of P; got None.")
-        if self.tags.uses_groups and record.groups is None:
+        if tags.uses_groups and record.groups is None:
             raise InputError(f"{name} needs groups=, the groups of the rows of P; got None.")
 
     def _begin(self, record: Predictions) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from calibrant._kernels.softmax import DEEPEST_LOGIT
 from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
 from calibrant.predictions.workspace import Derived, Workspace
@@ -40,10 +41,14 @@ def sound(block: Any) -> bool:
     )
 
 
-def check_values(values: np.ndarray, inputs: str, resolution: float) -> None:
+def check_values(values: np.ndarray, inputs: str, resolution: float) -> bool:
     """Raise InputError for invalid predictions, with the first bad rows; ``resolution`` is the
-    machine epsilon of the original dtype.
+    machine epsilon of the original dtype. Return False if some logits are so large that
+    ``bounded_logits`` may change them.
     """
+    rows = max(BLOCK_ENTRIES // values.shape[1], 1)
+    if all(_passes(values[i : i + rows], inputs, resolution) for i in range(0, len(values), rows)):
+        return True
     for start in range(0, len(values), BLOCK_ROWS):
         block = values[start : start + BLOCK_ROWS]
         finite = np.isfinite(block).all(axis=1)
@@ -51,6 +56,20 @@ def check_values(values: np.ndarray, inputs: str, resolution: float) -> None:
             _reject(~finite, start, block, "must be finite", "remove or repair these rows")
         if inputs == "probability":
             _check_probabilities(block, start, resolution)
+    return False
+
+
+def _passes(block: np.ndarray, inputs: str, resolution: float) -> bool:
+    """Whether all rows are valid and within the limits of logits, in few passes."""
+    least, most = (
+        (-DEEPEST_LOGIT, DEEPEST_LOGIT) if inputs == "logit" else (0.0, 1.0 + 2.0 * resolution)
+    )
+    # A NaN is neither above nor below a limit.
+    if not (block.min() >= least and block.max() <= most):
+        return False
+    return inputs == "logit" or bool(
+        np.abs(block.sum(axis=1, dtype=np.float64) - 1.0).max() <= _tolerance(resolution)
+    )
 
 
 def _check_probabilities(block: np.ndarray, start: int, resolution: float) -> None:

@@ -109,9 +109,8 @@ def read(
         raise InputError("P has no rows; pass at least one prediction.")
     weight, kept = weights(sample_weight, len(values))
     checked = check_values or kept is not None
-    if checked:
-        refuse_values(values, inputs, epsilon)
-    if inputs == "logit":
+    within = checked and refuse_values(values, inputs, epsilon)
+    if inputs == "logit" and not within:
         values = _softmax.bounded_logits(values)
     swapped = _looks_like_labels(values, one_column)
     hints = {"swapped_hint": swapped, "positions": classes is not None}
@@ -128,7 +127,8 @@ def read(
         checked=checked,
         shares=shares,
     )
-    record = replace(record, reference=_reference(reference, record))
+    if reference is not None:
+        record = replace(record, reference=_reference(reference, record))
     return (
         record
         if kept is None
@@ -206,8 +206,6 @@ def reference_pair(reference: Any) -> tuple[Any, Any]:
 
 
 def _reference(reference: Any, record: Predictions) -> Any:
-    if reference is None:
-        return None
     X, y = reference_pair(reference)
     labels, _ = encode_labels(y, record.classes, None, record.n_classes, name="reference labels")
     return rows_named(X, "reference[0]", len(labels)), labels

@@ -5,6 +5,7 @@ or none.
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -77,6 +78,12 @@ def tried(
         progress(f"fold {k + 1} of {n_folds}")
     kept = [j for j, t in enumerate(trials) if t.candidate.name not in failed]
     return [trials[j] for j in kept], held_out.only(kept), notes
+
+
+@cache
+def _candidate_tags() -> dict[str, Tags]:
+    # Made once: a prediction of one row would otherwise make every candidate.
+    return {c.name: c.tags for c in CANDIDATES}
 
 
 #: Number of folds below this number of rows.
@@ -204,18 +211,19 @@ class AutoCalibrator(
         need.
         """
         able = [
-            c.tags
-            for c in CANDIDATES[: None if self.policy == "average" else 0]
-            if self.methods == "auto" or c.name in self.methods
+            tags
+            for name, tags in (_candidate_tags() if self.policy == "average" else {}).items()
+            if self.methods == "auto" or name in self.methods
         ]
+        own = [m.tags for m in getattr(self, "members_", [])]
         return Tags(
             random=True,
             soft_labels=True,
             label="automatic choice",
             may_use_features=any(t.takes_features for t in able),
             may_use_groups=any(t.takes_groups for t in able),
-            uses_features=any(m.tags.uses_features for m in getattr(self, "members_", [])),
-            uses_groups=any(m.tags.uses_groups for m in getattr(self, "members_", [])),
+            uses_features=any(t.uses_features for t in own),
+            uses_groups=any(t.uses_groups for t in own),
         )
 
     @classmethod
