@@ -1,11 +1,13 @@
 """``python -m benchmarks.arena``: run what is missing, then print the tables. See --help."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from benchmarks.arena import cases, results
 from benchmarks.arena.outside import BESIDE, outside
-from benchmarks.arena.run import race
+from benchmarks.arena.run import race, work
+from benchmarks.arena.table import AUTOMATIC
 
 
 def options():
@@ -29,7 +31,8 @@ def options():
         choices=cases.PARTS,
         help=(
             "two-class tabular sets to choose by, or set aside to judge by; tabular sets of more"
-            " classes; larger models' outputs"
+            " classes; larger models' outputs; tables and networks drawn by a rule, to choose by or"
+            " fresh; all parts to judge by"
         ),
     )
     parser.add_argument(
@@ -50,10 +53,26 @@ def options():
     parser.add_argument(
         "--results", type=Path, default=results.RESULTS, help="where the results are kept"
     )
+    parser.add_argument(
+        "--no-folds",
+        action="store_true",
+        help="leave out the peers' folds of the calibration rows, which choose one of them",
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--again", action="store_true", help="run what is done already once more")
     parser.add_argument(
         "--report", action="store_true", help="run nothing, only report what is there"
+    )
+    parser.add_argument(
+        "--before",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="FOLDER",
+        help="report older results of ours beside those of now, by slice",
+    )
+    parser.add_argument(
+        "--of", default=AUTOMATIC, metavar="NAME", help=f"the method shown by slice ({AUTOMATIC})"
     )
     parser.add_argument(
         "--docs", type=Path, help="write the page and its pictures into this folder of the docs"
@@ -88,13 +107,14 @@ def main():
             chosen.results,
             chosen.jobs,
             chosen.again,
+            partial(work, folds=not chosen.no_folds),
         )
         for entry in chosen.method or ():
             race(runs, entry, None, chosen.results, chosen.jobs, chosen.again)
     if not chosen.peers:
         from benchmarks.arena.report import report
 
-        print(report(runs, chosen.results, chosen.docs))
+        print(report(runs, chosen.results, chosen.docs, chosen.before, chosen.of))
 
 
 if __name__ == "__main__":

@@ -250,5 +250,5 @@ PARTS = {
     "fresh": partial(drawn_runs, "fresh"),
 }
 #: The parts that the page is made of: nothing, or nearly nothing, was chosen on them.
-JUDGED = ("aside", "classes", "outputs")
+JUDGED = ("aside", "classes", "outputs", "fresh")
 PARTS["judged"] = lambda seeds=1: [run for part in JUDGED for run in PARTS[part](seeds=seeds)]

@@ -3,7 +3,7 @@ which, and which goals are missed.
 """
 
 import numpy as np
-from benchmarks.arena import clusters, outputs, shifted, slices
+from benchmarks.arena import clusters, outputs, shifted, slices, standings
 from benchmarks.arena import table as numbers
 from benchmarks.arena.markup import list_table
 from benchmarks.arena.table import AUTOMATIC
@@ -42,9 +42,22 @@ PARTS = {
         ),
         "Not used for any choice.",
     ),
+    "fresh": (
+        "Tables drawn by a rule, and networks of many classes",
+        (
+            "two classes, more classes and rare events in tables of Rdatasets, which a rule drew before any result was seen, with a model"
+            " trained out of fold on each, and six networks of 43 to 430 classes trained on images side by side"
+        ),
+        "Not used for any choice; the other half of the draw (``--part tables``) was there to choose by.",
+    ),
 }
 #: How the names of a part's runs begin.
-PREFIXES = {"aside": "tabular-", "classes": "classes-", "outputs": tuple(outputs.OUTPUTS)}
+PREFIXES = {
+    "aside": "tabular-",
+    "classes": "classes-",
+    "outputs": tuple(outputs.OUTPUTS),
+    "fresh": "fresh-",
+}
 CHOSEN = """What was chosen on what:
 
 - The *grid* (``python -m benchmarks.arena``; stored outputs of networks and classifiers, and models on digits, breast cancer, KITTI, MNIST,
@@ -96,7 +109,10 @@ def lines(table, folder):
     ]
     tables = {name: part_of(table, name) for name in PARTS}
     rows = {name: slices.rows(part, folder) for name, part in tables.items() if part is not None}
-    out += [*_goals(rows), *READ.splitlines(), ""]
+    stand = {
+        name: standings.rows({"now": part}) for name, part in tables.items() if part is not None
+    }
+    out += [*_goals(rows), *standings.goals(stand.get("fresh", [])), "", *READ.splitlines(), ""]
     for name, cells in rows.items():
         heading, what, seen = PARTS[name]
         n = len(np.unique(tables[name].case))
@@ -111,6 +127,7 @@ def lines(table, folder):
             f"``python -m benchmarks.arena --part {name}``",
             "",
             *list_table([slices.HEADER, *cells]),
+            *list_table([standings.HEADER, *stand[name]]),
         ]
     return out + _circumstances(folder, tables["aside"])
 

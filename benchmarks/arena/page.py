@@ -13,7 +13,8 @@ PAGE = """Arena
 Calibrators that calibrant exports, some maps one against the rest, and the peers, on the same runs. Written by
 ``python -m benchmarks.arena --part judged --report --docs docs`` from {runs} runs of {cases} cases that none of
 them was developed on (what was seen of them is said below): tabular sets that
-R packages, SurvSet and statsmodels ship, with models trained on them out of fold, and stored outputs of larger models.
+R packages, SurvSet and statsmodels ship, and tables of Rdatasets that a rule drew, with models trained on them out of fold; networks of
+many classes; and stored outputs of larger models.
 For each seed the rows are permuted, calibrators are fitted on the first half (cut
 to 100, 250, 1,000 or 4,000 rows) and scored on the rest;
 probabilities are clipped to [1e-12, 1] before and after. ``make arena ARENA_ARGS="--part judged"`` runs ours, ``make arena-peers`` with the

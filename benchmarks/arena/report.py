@@ -5,7 +5,7 @@ numbers.
 from pathlib import Path
 
 import numpy as np
-from benchmarks.arena import automatic, slices
+from benchmarks.arena import automatic, slices, standings
 from benchmarks.arena import table as numbers
 from benchmarks.arena.calibrators import LEFT_OUT, LIMITS, discovered
 
@@ -31,9 +31,10 @@ HEADER = (
 )
 
 
-def report(runs, folder, docs=None):
+def report(runs, folder, docs=None, before=(), of=numbers.AUTOMATIC):
     """The text for the terminal; also writes ``summary`` into the results folder, and the page
-    where ``docs`` is given.
+    where ``docs`` is given. ``before`` are folders of older results of ours, ``of`` is the method
+    whose standings are shown.
     """
     table = numbers.shared(numbers.collect(runs, folder))
     if not table.runs:
@@ -53,6 +54,9 @@ def report(runs, folder, docs=None):
             f"Left out, fewer than half of these runs done: {name}."
             for name in missing(table, part)
         ]
+    cells = standings.rows(standings.versions(runs, folder, before, of), of)
+    if cells:
+        blocks += [f"\n{of} by slice", text(cells, standings.HEADER), *standings.goals(cells)]
     if docs:
         from benchmarks.arena.page import write
 

@@ -84,6 +84,8 @@ def one(method, P_fit, y_fit, P_test, y_test):
         "ece": scores.top_label_error(Q, y_test),
         "n_fit": len(y_fit),
         "n_classes": P_fit.shape[1],
+        "rarest": np.bincount(np.concatenate([y_fit, y_test]), minlength=P_fit.shape[1]).min()
+        / (len(y_fit) + len(y_test)),
         **remarks,
     }
 
@@ -107,9 +109,9 @@ def by_folds(method, P, y):
     return float(np.concatenate(parts).mean(dtype=np.float64))
 
 
-def work(run, source, names, folder, again=False):
+def work(run, source, names, folder, again=False, folds=True):
     """Every missing or outdated (with ``again``: every) result of one run; returns how many were
-    made.
+    made. ``folds`` tries peers by folds of the calibration rows too.
     """
     methods = [
         m
@@ -123,7 +125,7 @@ def work(run, source, names, folder, again=False):
     entering = [m for m in methods if m.enters(len(fit), P.shape[1])]
     for method in entering:
         values = one(method, P[fit], y[fit], P[test], y[test])
-        if source == "peers":
+        if source == "peers" and folds:
             values["folds"] = by_folds(method, P[fit], y[fit])
         results.save(
             folder, run.name, method.name, code=method.code, source=method.source, **values

@@ -10,6 +10,8 @@ from scipy.stats import rankdata
 
 NOTHING, AUTOMATIC = "Identity", "AutoCalibrator"
 METRICS = ("log_loss", "brier", "ece")
+#: Kept beside the scores, where a result has it.
+BESIDE = ("folds", "rarest")
 TIE = 1e-9
 #: What counts as worse than doing nothing: a loss more than half a percent higher.
 HARM = 0.005
@@ -20,9 +22,9 @@ class Table:
     """Everything that was measured.
 
     ``methods``: names; ``peer``: (M,) bool; ``runs``: the runs; ``case``: (R,) number of the case,
-    ``n_classes`` (R,); ``score``: {metric: (M, R)}, and "folds", peers' log loss out of fold on the
-    calibration rows; ``fit_s``, ``predict_s``, ``failed``: (M, R); ``code``: {method of ours:
-    fingerprints}.
+    ``n_classes`` (R,); ``score``: {metric: (M, R)}, "folds", peers' log loss out of fold on the
+    calibration rows, and "rarest", the share of the rarest class; ``fit_s``, ``predict_s``,
+    ``failed``: (M, R); ``code``: {method of ours: fingerprints}.
     """
 
     methods: list
@@ -64,7 +66,7 @@ def collect(runs, folder=results.RESULTS):
     runs = [run for run in runs if results.path_of(folder, run.name, NOTHING).exists()]
     methods = results.methods_in(folder, runs)
     shape = len(methods), len(runs)
-    score = {metric: np.full(shape, np.nan) for metric in (*METRICS, "folds")}
+    score = {metric: np.full(shape, np.nan) for metric in (*METRICS, *BESIDE)}
     fit_s, predict_s, failed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, bool)
     peer, n_classes, problem, code = np.zeros(len(methods), bool), np.zeros(len(runs), int), {}, {}
     for j, run in enumerate(runs):
@@ -74,7 +76,8 @@ def collect(runs, folder=results.RESULTS):
             one = results.load(folder, run.name, method)
             for metric in METRICS:
                 score[metric][i, j] = one[metric].mean(dtype=np.float64)
-            score["folds"][i, j] = one.get("folds", np.nan)
+            for key in BESIDE:
+                score[key][i, j] = one.get(key, np.nan)
             fit_s[i, j], predict_s[i, j], n_classes[j] = (
                 one["fit_s"],
                 one["predict_s"],
