@@ -13,7 +13,7 @@ from calibrant.predictions import read
 from calibrant.select import auto, candidates
 from calibrant.select.auto import tried
 from calibrant.select.candidates import CANDIDATES, Candidate
-from calibrant.select.held_out import canonical
+from calibrant.select.held_out import HeldOut, canonical
 from calibrant.select.trials import fitted
 
 
@@ -85,6 +85,28 @@ def test_what_fails_in_a_fold_is_left_out_with_its_reason():
     np.testing.assert_allclose(
         held_out.own[1, folds == 1], own[place, pieces.labels[folds == 1]], atol=1e-6
     )
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_many_rows_are_judged_by_part_of_them_and_all_are_fitted(monkeypatch, grouped):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=2_000)
+    p, y = 1.0 / (1.0 + np.exp(-3.0 * z)), (rng.logistic(size=2_000) < z).astype(int)
+    cluster, seen = np.arange(2_000) // 4 if grouped else None, []
+    monkeypatch.setattr(auto, "EVIDENCE_ROWS", 150)
+    monkeypatch.setattr(auto, "HeldOut", lambda *given: seen.append(HeldOut(*given)) or seen[-1])
+    names = ["temperature scaling", "structured vector scaling"]
+    cal = cb.AutoCalibrator(methods=names).fit(p, y, cluster=cluster)
+    assert 140 <= len(seen[0].weight) <= 170
+    assert np.isfinite(seen[0].own).all()
+    # The members are those of all rows, although few rows judged them.
+    found = [m.temperature_ for m in cal.members_ if isinstance(m, cb.TemperatureScaling)]
+    assert found == [pytest.approx(cb.TemperatureScaling().fit(p, y).temperature_, rel=1e-6)]
+    assert cal.n_fit_ == 2_000
+    order = rng.permutation(2_000)
+    cluster = cluster if cluster is None else cluster[order]
+    again = cb.AutoCalibrator(methods=names).fit(p[order], y[order], cluster=cluster)
+    np.testing.assert_array_equal(cal.weights_, again.weights_)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from calibrant._kernels.fixed_order import sum_in_sequence
 from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
 from calibrant.predictions.given import Given
+from calibrant.threads import row_blocks
 
 __all__ = ["Predictions"]
 
@@ -71,9 +72,12 @@ class Predictions(Given):
         if self.kind == "logit":
             return _softmax.log_softmax(self.values)
         if self.workspace is not None and _softmax.working_dtype(self.values) == np.float32:
-            return _softmax.log_probabilities(
-                np.maximum(self.values / self.row_sums[:, None].astype(np.float32), self._floor)
-            )
+            # In blocks: three arrays of this size would not stay in the cache.
+            out = np.empty_like(self.values)
+            for part in row_blocks(len(self), self._block_rows):
+                P = self.values[part] / self.row_sums[part, None].astype(np.float32)
+                out[part] = _softmax.log_probabilities(np.maximum(P, self._floor))
+            return out
         return _softmax.log_probabilities(np.maximum(self.probabilities, self._floor))
 
     @property
@@ -88,10 +92,14 @@ class Predictions(Given):
         """
         if self.kind == "logit":
             return _softmax.ZERO_FLOOR
-        least = float(
-            self.probabilities.min(initial=_softmax.ZERO_FLOOR, where=self.probabilities > 0.0)
-        )
-        return least if self.probabilities.min() > 0.0 else max(least, FAINTEST)
+        least, lowest = _softmax.ZERO_FLOOR, np.inf
+        # The probabilities of many rows in float64 would take twice the memory of the input.
+        many = self.values.size >= _softmax.SINGLE_ENTRIES
+        for P in (block.probabilities for block in (self.blocks() if many else [self])):
+            low = float(P.min())
+            positive = low if low > 0.0 else float(P.min(initial=least, where=P > 0.0))
+            least, lowest = min(least, positive), min(lowest, low)
+        return least if lowest > 0.0 else max(least, FAINTEST)
 
     def above(self, least: float) -> "Predictions":
         """The same rows with probabilities of at least ``least`` in logarithms."""

@@ -64,14 +64,23 @@ class Pieces:
         """(m,) cluster number of each piece, or None."""
         return None if self.record.cluster is None else self.record.cluster[self.row]
 
+    def outside(self, held: np.ndarray, read: np.ndarray) -> Predictions:
+        """Return the record of the pieces of ``read`` outside ``held``, (m,) bool each."""
+        fit = read & ~held
+        mass = np.bincount(self.row[fit], self.weight[fit], len(self.record))
+        fitted = np.flatnonzero(mass > 0.0)
+        return self.record.take(fitted).weighted(mass[fitted])
+
+    def inside(self, held: np.ndarray) -> tuple[Predictions, np.ndarray]:
+        """Return the record of the pieces ``held``, (m,) bool, and the row of each."""
+        rows, place = np.unique(self.row[held], return_inverse=True)
+        return self.record.take(rows), place
+
     def split(self, held: np.ndarray) -> tuple[Predictions, Predictions, np.ndarray]:
         """Return records of the pieces outside and inside ``held``, (m,) bool, and the row of each
         of the latter.
         """
-        mass = np.bincount(self.row[~held], self.weight[~held], len(self.record))
-        fitted = np.flatnonzero(mass > 0.0)
-        rows, place = np.unique(self.row[held], return_inverse=True)
-        return self.record.take(fitted).weighted(mass[fitted]), self.record.take(rows), place
+        return self.outside(held, held | ~held), *self.inside(held)
 
 
 def canonical(record: Predictions) -> Pieces:
@@ -144,6 +153,8 @@ class HeldOut:
 
     def only(self, kept: list[int]) -> "HeldOut":
         """Return the same for some of the candidates."""
+        if len(kept) == len(self.own):
+            return self
         out = object.__new__(HeldOut)
         vars(out).update(vars(self), own=self.own[kept], whole=self.whole[kept])
         out.overlap = None if self.overlap is None else self.overlap[np.ix_(kept, kept)]
