@@ -5,7 +5,9 @@ CalArena (https://github.com/probkit/CalArena) keeps each benchmark in ``BENCHMA
 ``DATASET/MODEL/{probas_cal, labels_cal, probas_test, labels_test}``, and lists its experiments in
 ``BENCHMARK-experiments.csv``. Each method here becomes ``RESULTS/BENCHMARK/METHOD.csv`` with its
 columns, so that its own scripts read ours beside theirs. The scores are computed here by its
-definitions, which differ from ``metrics`` in places, each said below.
+definitions, which differ from ``metrics`` in places, each said below. ``--report --beside RESULTS``
+prints the win rates of all methods, ours and those of its own folder ``results``, by its
+definition. Files, columns and scores are those of CalArena's commit a0afa15.
 """
 
 import argparse
@@ -27,6 +29,7 @@ __all__ = [
     "run_method",
     "scored",
     "top_or_event_error",
+    "win_rates",
 ]
 
 ARRAYS = ("probas_cal", "labels_cal", "probas_test", "labels_test")
@@ -134,8 +137,53 @@ def run_method(method, found, binary):
         yield about | {f"{method.name}_{key}": value for key, value in values.items()}
 
 
+# -- Its win rates ---------------------------------------------------------------------------------
+
+
+def win_rates(folders, benchmark, metric="logloss", draws=1000):
+    """(method, win rate, low, high) of every method with results in one of the folders, the best
+    first: the mean over experiments of the share of other methods with a higher score. Methods
+    that lack the score in more than a tenth of the experiments are left out.
+
+    The limits are of a 95 % bootstrap over data sets for the tabular benchmarks with many of
+    them, over experiments for the others, as CalArena's ``compute_winrates`` draws them.
+    """
+    scores, experiments = {}, None
+    for path in sorted(file for folder in folders for file in (folder / benchmark).glob("*.csv")):
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        named = {
+            (row["dataset"], row["model"]): float(row[f"{path.stem}_{metric}"] or "nan")
+            for row in rows
+        }
+        if np.isnan(list(named.values())).mean() > 0.1:
+            continue
+        scores[path.stem] = named
+        experiments = set(named) if experiments is None else experiments & set(named)
+    if len(scores) < 2 or not experiments:
+        return []
+    order = sorted(experiments)
+    table = np.array([[named[each] for each in order] for named in scores.values()])
+    wins = np.array([(table > row).sum(axis=0) for row in table]) / (len(table) - 1)
+    by_data = benchmark in ("tabrepo-binary", "tabarena-binary", "tabrepo-multiclass")
+    _, group = np.unique([each[0] for each in order], return_inverse=True)
+    limits = _limits(wins, group if by_data else np.arange(len(order)), draws)
+    rates = zip(scores, wins.mean(axis=1), *limits, strict=True)
+    return sorted(rates, key=lambda row: -row[1])
+
+
+def _limits(wins, group, draws):
+    """2.5 and 97.5 % of the mean of wins (M, E), groups of experiments drawn with replacement."""
+    rng, n = np.random.default_rng(0), group.max() + 1
+    sums = np.array([np.bincount(group, row, n) for row in wins])
+    size = np.bincount(group, minlength=n)
+    times = rng.multinomial(n, np.full(n, 1.0 / n), draws)
+    means = times @ sums.T / (times @ size)[:, None]
+    return np.quantile(means, [0.025, 0.975], axis=0)
+
+
 def main():
-    """Every method asked for, a file each."""
+    """Every method asked for, a file each; or the win rates of what is there."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.arena.calarena", description="Our methods on CalArena's arrays."
     )
@@ -158,10 +206,23 @@ def main():
         metavar="NAME",
         help="ours to run",
     )
+    parser.add_argument(
+        "--report", action="store_true", help="run nothing, print the win rates of what is there"
+    )
+    parser.add_argument(
+        "--beside", type=Path, nargs="+", default=[], help="CalArena's own folder of results"
+    )
+    parser.add_argument("--metric", default="logloss", help="what is compared (logloss)")
     options = parser.parse_args()
+    options.benchmark = options.benchmark.lower()
     binary = options.benchmark.endswith("-binary")
     if not (binary or options.benchmark.endswith("-multiclass")):
         raise SystemExit(f"--benchmark must end in -binary or -multiclass; got {options.benchmark}")
+    if options.report:
+        folders = [options.results_dir, *options.beside]
+        for name, rate, low, high in win_rates(folders, options.benchmark, options.metric):
+            print(f"{name:30} {rate:.3f} ({low:.3f}, {high:.3f})")
+        return
     folder = options.results_dir / options.benchmark
     for method in chosen(discovered(), options.methods):
         rows = list(

@@ -160,3 +160,24 @@ def test_from_its_files_to_its_results(tmp_path, monkeypatch):
         "Identity_accuracy",
         "Identity_time",
     ]
+
+
+def test_its_win_rates_by_hand(tmp_path, monkeypatch, capsys):
+    scores = {"A": (0.1, 0.2, 0.3), "B": (0.2, 0.1, 0.3), "C": (0.3, 0.4, 0.4), "D": ("", "", 0.0)}
+    for k, (name, losses) in enumerate(scores.items()):
+        folder = tmp_path / ("ours" if k == 0 else "theirs") / "cv-binary"
+        folder.mkdir(parents=True, exist_ok=True)
+        lines = [f"set,{j},{loss}" for j, loss in enumerate(losses)]
+        (folder / f"{name}.csv").write_text(
+            "\n".join([f"dataset,model,{name}_logloss", *lines, "more,0,0.5" if k else ""]),
+            encoding="utf-8",
+        )
+    options = ["--benchmark", "CV-binary", "--report", "--results_dir", str(tmp_path / "ours")]
+    monkeypatch.setattr("sys.argv", ["x", *options, "--beside", str(tmp_path / "theirs")])
+    calarena.main()
+    printed = [line.split() for line in capsys.readouterr().out.splitlines()]
+    # A beats both, C and C; B C, both and C; a tie is no win, and D lacks scores.
+    assert [(row[0], row[1]) for row in printed] == [("A", "0.667"), ("B", "0.667"), ("C", "0.000")]
+    assert calarena.win_rates([tmp_path / "ours"], "cv-binary") == []
+    low, high = calarena.win_rates([tmp_path / k for k in ("ours", "theirs")], "cv-binary")[0][2:]
+    assert 0.5 <= low < 0.667 < high <= 1.0
