@@ -118,3 +118,20 @@ def test_compiled_checks_the_shape_only_and_fills_out():
     assert run([[0.25, 0.75]], out=out) is out
     with pytest.raises(ValueError, match=r"shape \(n, 2\); got \(3,\)"):
         run([0.1, 0.2, 0.7])
+
+
+def test_equal_parts_are_computed_once_and_equal_numbers_stay():
+    x = source(3)
+    twice = [
+        (x * 2.0 + 1.0).log().exp() * [1.0, 2.0, 3.0] + x.step([0.5], [1.0, k]) for k in (2, 2)
+    ]
+    other = x.step([0.5], [1.0, 3.0])
+    whole = join([*twice, other])
+    ops = [node.op for node in whole.shared().nodes()]
+    assert (ops.count("step"), ops.count("multiply"), ops.count("exp")) == (2, 2, 0)
+    rows = [[0.2, 0.5, 0.9], [0.7, 0.1, 0.4]]
+    expected = (2.0 * np.array(rows) + 1.0) * [1.0, 2.0, 3.0] + np.where(
+        np.array(rows) >= 0.5, 2.0, 1.0
+    )
+    np.testing.assert_allclose(Compiled(whole)(rows)[:, 3:6], expected, rtol=1e-14)
+    np.testing.assert_array_equal(Compiled(whole)(rows)[:, 6:], np.array(rows) // 0.5 * 2.0 + 1.0)

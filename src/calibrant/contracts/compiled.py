@@ -148,6 +148,7 @@ class Compiled:
     """
 
     def __init__(self, expression: Expression) -> None:
+        expression = expression.shared()
         nodes = list(expression.nodes())
         place = {id(node): j for j, node in enumerate(nodes)}
         self._given: int = next(j for j, node in enumerate(nodes) if node.op == "input")

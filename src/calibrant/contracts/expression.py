@@ -6,7 +6,7 @@ Nodes are shared, so an expression is a graph: common subexpressions are compute
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -116,6 +116,23 @@ class Expression:
                 continue
             stack.append((node, True))
             stack.extend((x, False) for x in reversed(node.of) if id(x) not in seen)
+
+    def shared(self) -> "Expression":
+        """The same with equal parts computed once, and without an exponential of a logarithm."""
+        made: dict[Any, Expression] = {}
+        kept: dict[int, Expression] = {}
+        for node in self.nodes():
+            of = tuple(kept[id(x)] for x in node.of)
+            if node.op == "exp" and of[0].op == "log":
+                kept[id(node)] = of[0].of[0]
+                continue
+            constants = tuple(
+                (name, np.shape(value), np.asarray(value).tobytes())
+                for name, value in node.constants.items()
+            )
+            key = (node.op, tuple(map(id, of)), node.width, constants)
+            kept[id(node)] = made.setdefault(key, replace(node, of=of))
+        return kept[id(self)]
 
     def __add__(self, other: Any) -> "Expression":
         return _binary("add", self, other)
