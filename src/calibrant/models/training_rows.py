@@ -206,9 +206,9 @@ class TrainingRows:
 
 
 #: At this agreement or above, the refitted model is as good as the average of the models of the
-#: folds. It was chosen on 185 pairs of data and model of ``benchmarks/wrappers.py``, of which 62
-#: reached it: refitting those alone changed the mean log loss over all by -.0001, refitting all by
-#: +.0096.
+#: folds. It was chosen on 185 pairs of data and model of ``benchmarks/arena/wrappers.py``, of which
+#: 62 reached it: refitting those alone changed the mean log loss over all by -.0001, refitting all
+#: by +.0096.
 REFIT_AGREEMENT = 0.975
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from benchmarks.wrapper_sets import MODELS, SETS, Table
-from benchmarks.wrappers import METHODS, by_kind, measured, page
+from benchmarks.arena import wrappers
+from benchmarks.arena.wrapper_sets import MODELS, SETS, Table
+from benchmarks.arena.wrappers import METHODS, by_kind, measured, page
 from sklearn.datasets import make_classification
 
 
@@ -42,6 +43,27 @@ def test_the_page_parts_those_that_chose_and_names_the_worst():
     assert "The worst pair for ours: kNN on a, 0.5000" in judged
     assert "The worst pair for ours: kNN on c" in chose
     assert "\na; b.\n" in judged
+
+
+def test_drawn_tables_are_a_part_of_their_own():
+    runs = [*RUNS, run("MLP", "drawn-table", 0.4, 0.5, chose="drawn")]
+    middle = page(runs).split("Tables drawn by a rule")[1].split("Tables on which")[0]
+    assert "\ndrawn-table.\n" in middle
+    assert "MLP | 1 | -0.1000" in middle
+    assert "Tables drawn by a rule" not in page(RUNS)
+
+
+def test_runs_go_on_where_the_file_ends(tmp_path, monkeypatch):
+    X, y = make_classification(200, random_state=0)
+    table = Table("small", 100, lambda: (X, y))
+    gone = Table("gone", 100, lambda: np.load(tmp_path / "absent"))
+    monkeypatch.setattr(wrappers, "SETS", [gone])
+    monkeypatch.setattr(wrappers, "MODELS", {"naive Bayes": MODELS["naive Bayes"]})
+    monkeypatch.setattr(wrappers, "drawn", lambda: [(table, "naive Bayes")])
+    first = wrappers._runs(tmp_path / "runs.jsonl", 7, with_drawn=True)
+    assert [(each["table"], each["chose"]) for each in first] == [("small", "drawn")]
+    monkeypatch.setattr(wrappers, "measured", None)
+    assert wrappers._runs(tmp_path / "runs.jsonl", 7, with_drawn=True) == first
 
 
 def test_a_pair_is_measured_with_every_method():

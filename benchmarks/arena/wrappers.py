@@ -1,30 +1,36 @@
 """``CalibratedClassifier`` beside scikit-learn's ``CalibratedClassifierCV`` on many pairs of a
 table and a kind of model.
 
-``python -m benchmarks.wrappers [--runs FILE] [--seed 7] [--docs FOLDER]`` prints, for each kind of
-model, the mean log loss of our default less that of their default (cv=5, an ensemble) by each of
-its three methods, and how much CPU our fit takes for one of theirs. It goes on where FILE ends, and
-leaves out tables whose file is not there. The defaults were chosen on the tables marked so in
-``benchmarks/wrapper_sets.py``, with seeds 0 to 2, and are judged on the others.
+``python -m benchmarks.arena.wrappers [--runs FILE] [--seed 7] [--drawn] [--docs FOLDER]`` prints,
+for each kind of model, the mean log loss of our default less that of their default (cv=5, an
+ensemble) by each of its three methods, and how much CPU our fit takes for one of theirs. It goes on
+where FILE ends, and leaves out tables whose file is not there. The defaults were chosen on the
+tables marked so in ``benchmarks/arena/wrapper_sets.py``, with seeds 0 to 2, and are judged on the
+others; ``--drawn`` adds the fresh half of the tables that the arena's rule draws
+(``benchmarks/arena/table_sets.py``), a kind of model each by the name's hash.
 """
 
 import argparse
 import json
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.wrapper_sets import MODELS, SETS, Table
+from benchmarks.arena import tabular
+from benchmarks.arena.wrapper_sets import MODELS, SETS, Table
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.model_selection import train_test_split
 
 import calibrant as cb
 from calibrant import metrics
 
-__all__ = ["METHODS", "by_kind", "main", "measured", "page"]
+__all__ = ["METHODS", "by_kind", "drawn", "main", "measured", "page"]
 
+#: What ``chose`` is in the runs of tables that the arena's rule draws.
+DRAWN = "drawn"
 METHODS = ("sigmoid", "isotonic", "temperature")
 MOST_TEST_ROWS = 2000
 Run = dict[str, Any]
@@ -53,7 +59,22 @@ def measured(table: Table, kind: str, X: np.ndarray, y: np.ndarray, seed: int) -
     return run | {"chosen": wrapped["ours"].chosen_}
 
 
-def _runs(file: Path, seed: int) -> list[Run]:
+def drawn(half: str = "fresh") -> list[tuple[Table, str]]:
+    """The tables of a half of the arena's draw, half of their rows but 2,000 at most to train on,
+    each with a kind of model by its name.
+    """
+    from benchmarks.arena import table_sets
+
+    return [
+        (
+            Table(name, min(table_sets.rows_of(name) // 2, 2_000), partial(table_sets.load, name)),
+            list(MODELS)[tabular.drawn(name, 1) % len(MODELS)],
+        )
+        for name in table_sets.names(half)
+    ]
+
+
+def _runs(file: Path, seed: int, with_drawn: bool = False) -> list[Run]:
     """All runs of a seed: those that the file holds, and the others, which are added to it."""
     runs = (
         [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
@@ -61,17 +82,20 @@ def _runs(file: Path, seed: int) -> list[Run]:
         else []
     )
     done = {(run["table"], run["kind"]) for run in runs if run["seed"] == seed}
-    for table in SETS:
+    missing = [(table, kind, table.chose) for table in SETS for kind in MODELS]
+    if with_drawn:
+        missing += [(*pair, DRAWN) for pair in drawn()]
+    for table, kind, chose in missing:
+        if (table.name, kind) in done:
+            continue
         try:
             X, y = table.read()
-        except FileNotFoundError as missing:
-            print(f"{table.name} is left out: {missing.filename} is not there")
+        except FileNotFoundError as absent:
+            print(f"{table.name}, {kind} is left out: {absent.filename} is not there")
             continue
-        for kind in MODELS:
-            if (table.name, kind) not in done:
-                runs.append(measured(table, kind, X, y, seed))
-                with file.open("a", encoding="utf-8") as lines:
-                    lines.write(json.dumps(runs[-1]) + "\n")
+        runs.append(measured(table, kind, X, y, seed) | {"chose": chose})
+        with file.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(runs[-1]) + "\n")
     return [run for run in runs if run["seed"] == seed]
 
 
@@ -116,7 +140,11 @@ HEAD = [
     "CPU of fit",
     "refitted",
 ]
-PARTS = {False: "Tables for evaluation", True: "Tables on which the defaults were chosen"}
+PARTS = {
+    False: "Tables for evaluation",
+    DRAWN: "Tables drawn by a rule",
+    True: "Tables on which the defaults were chosen",
+}
 
 
 def page(runs: list[Run]) -> str:
@@ -132,6 +160,8 @@ def page(runs: list[Run]) -> str:
     ]
     for chose, heading in PARTS.items():
         part = [run for run in runs if run["chose"] == chose]
+        if not part:
+            continue
         names = "; ".join(dict.fromkeys(run["table"] for run in part))
         lines += [
             "",
@@ -156,15 +186,18 @@ with all their defaults, were fitted on the same 90 to 2,000 rows of a table and
 2,000 others. The tables show the mean over the tables of our log loss less theirs, with its
 standard error (below 0: ours is better); the CPU seconds of our fits for one second of theirs with
 the sigmoid; and on how many tables ours refitted one model to all rows.
-``python -m benchmarks.wrappers --docs docs`` writes this page.
+``python -m benchmarks.arena.wrappers --docs docs`` writes this page.
 """
 
 
 def main() -> None:
     """Measure what is missing, print the tables, and write the page where asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=Path, default=Path("benchmarks/results/wrappers.jsonl"))
+    parser.add_argument(
+        "--runs", type=Path, default=Path("benchmarks/arena/results/wrappers.jsonl")
+    )
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--drawn", action="store_true", help="with the fresh tables of the draw")
     parser.add_argument("--docs", type=Path)
     asked = parser.parse_args()
     asked.runs.parent.mkdir(parents=True, exist_ok=True)
@@ -172,9 +205,11 @@ def main() -> None:
         warnings.simplefilter(
             "ignore"
         )  # small tables: folds with few rows of a class, networks that stop early
-        runs = _runs(asked.runs, asked.seed)
+        runs = _runs(asked.runs, asked.seed, asked.drawn)
     for chose, heading in PARTS.items():
         part = [run for run in runs if run["chose"] == chose]
+        if not part:
+            continue
         print(f"\n{heading}\n" + "  ".join(f"{name:>16}" for name in HEAD))
         print("\n".join("  ".join(f"{cell:>16}" for cell in row) for row in by_kind(part)))
         print(_worst(part))
