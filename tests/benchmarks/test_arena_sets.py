@@ -4,7 +4,7 @@ versions of the code are compared by.
 
 import numpy as np
 import pytest
-from benchmarks.arena import cases, network_sets, predictions, results, standings, tabular
+from benchmarks.arena import cases, network_sets, predictions, results, run, standings, tabular
 from benchmarks.arena.report import report
 
 pd = pytest.importorskip("pandas")
@@ -176,14 +176,14 @@ def _kept(folder, run, name, loss, source="calibrant", rarest=0.3):
 def test_two_versions_are_compared_by_slice(tmp_path):
     runs = [cases.Run(cases.Case(f"t{j}+svm", "t", None, 500), 100, 0) for j in range(4)]
     now, old = tmp_path / "now", tmp_path / "old"
-    for j, run in enumerate(runs):
+    for j, each in enumerate(runs):
         rarest = 0.02 if j == 3 else 0.3
-        _kept(now, run, "Identity", 0.5, rarest=rarest)
-        _kept(now, run, "AutoCalibrator", (0.4, 0.4, 0.4, 0.6)[j], rarest=rarest)
-        _kept(now, run, "peer", (0.45, 0.3, 0.45, 0.55)[j], "peer", rarest)
+        _kept(now, each, "Identity", 0.5, rarest=rarest)
+        _kept(now, each, "AutoCalibrator", (0.4, 0.4, 0.4, 0.6)[j], rarest=rarest)
+        _kept(now, each, "peer", (0.45, 0.3, 0.45, 0.55)[j], "peer", rarest)
         if j:  # the older code did not reach the first run
-            _kept(old, run, "Identity", 0.5)
-            _kept(old, run, "AutoCalibrator", 0.46)
+            _kept(old, each, "Identity", 0.5)
+            _kept(old, each, "AutoCalibrator", 0.46)
     found = standings.versions(runs, now, [old])
     assert [len(table.runs) for table in found.values()] == [3, 3]
     cells = {row[:2]: row[2:] for row in standings.rows(found)}
@@ -198,3 +198,16 @@ def test_two_versions_are_compared_by_slice(tmp_path):
     assert "AutoCalibrator by slice" in text
     assert "- 2 classes, 100 rows, win rate over all others: 0.500, to be at least 0.74" in text
     assert "missed" in text
+
+
+def test_peers_without_folds_of_the_calibration_rows(tmp_path):
+    rng = np.random.default_rng(5)
+    P = rng.dirichlet([1.0, 1.0], 300)
+    np.savez(tmp_path / "a.npz", probabilities=P, labels=(rng.random(300) < P[:, 1]).astype(int))
+    (one,) = cases.runs_of(tmp_path, seeds=1)
+    for folds in (True, False):
+        out = tmp_path / str(folds)
+        assert run.work(one, "peers", ["sklearn sigmoid"], out, folds=folds) == 1
+        kept = results.load(out, one.name, "sklearn sigmoid")
+        assert ("folds" in kept) == folds
+        assert 0.3 < kept["rarest"] <= 0.5
