@@ -4,7 +4,17 @@ versions of the code are compared by.
 
 import numpy as np
 import pytest
-from benchmarks.arena import cases, network_sets, predictions, results, run, standings, tabular
+from benchmarks.arena import (
+    cases,
+    judged,
+    network_sets,
+    predictions,
+    results,
+    run,
+    standings,
+    table,
+    tabular,
+)
 from benchmarks.arena.report import report
 
 pd = pytest.importorskip("pandas")
@@ -174,7 +184,7 @@ def _kept(folder, run, name, loss, source="calibrant", rarest=0.3):
 
 
 def test_two_versions_are_compared_by_slice(tmp_path):
-    runs = [cases.Run(cases.Case(f"t{j}+svm", "t", None, 500), 100, 0) for j in range(4)]
+    runs = [cases.Run(cases.Case(f"fresh-two-t{j}+svm", "t", None, 500), 100, 0) for j in range(4)]
     now, old = tmp_path / "now", tmp_path / "old"
     for j, each in enumerate(runs):
         rarest = 0.02 if j == 3 else 0.3
@@ -198,6 +208,12 @@ def test_two_versions_are_compared_by_slice(tmp_path):
     assert "AutoCalibrator by slice" in text
     assert "- 2 classes, 100 rows, win rate over all others: 0.500, to be at least 0.74" in text
     assert "missed" in text
+    page = judged.lines(table.shared(table.collect(runs, now)), now)
+    assert judged.PARTS["fresh"][0] in page
+    assert "   * - 2 classes, event under 4 %" in page
+    assert any(
+        line.startswith("- 100 rows, worse than doing nothing (95 %): 25.0 %") for line in page
+    )
 
 
 def test_peers_without_folds_of_the_calibration_rows(tmp_path):
