@@ -48,14 +48,18 @@ def test_too_few_rows_leave_the_uncalibrated_alone():
 @pytest.mark.parametrize("candidate", CANDIDATES[1:], ids=lambda c: c.name)
 def test_each_is_tried_from_its_fewest_rows_on(candidate):
     n_classes = candidate.classes[0]
-    assert candidate.name in names(candidate.min_rows, n_classes, given={"groups"})
-    assert candidate.name not in names(candidate.min_rows - 1, n_classes, given={"groups"})
+    rest = {"given": {"groups"}, "others": min(candidate.most_others, 0.5)}
+    assert candidate.name in names(candidate.min_rows, n_classes, **rest)
+    assert candidate.name not in names(candidate.min_rows - 1, n_classes, **rest)
 
 
 def test_classes_decide():
     two, three, many, most = (names(5000, K, given={"groups"}) for K in (2, 3, 41, 151))
-    assert {c.name for c in CANDIDATES} - set(two) == set(MORE_THAN_TWO)
-    assert set(three) == {c.name for c in CANDIDATES}
+    assert {c.name for c in CANDIDATES} - set(two) == {*MORE_THAN_TWO, "class offsets"}
+    assert {c.name for c in CANDIDATES} - set(three) == {
+        "structured vector scaling",
+        "class offsets",
+    }
     assert not set(SINGLE_MAPS) & set(many)
     assert "structured matrix scaling" in many
     assert most == [
@@ -64,7 +68,18 @@ def test_classes_decide():
         "temperature scaling",
         "ensemble temperature scaling",
         "structured vector scaling",
+        "intra-order-preserving scaling",
     ]
+
+
+def test_the_vector_beside_the_matrix_is_tried_where_it_is_named():
+    both = ["structured vector scaling", "structured matrix scaling"]
+    assert names(5000, 5, names=both) == ["uncalibrated", *both]
+
+
+def test_offsets_are_tried_where_the_others_are_rare():
+    assert "class offsets" in names(5000, 2, others=0.04)
+    assert "class offsets" not in names(5000, 2, others=0.05)
 
 
 def test_cheapest_first():

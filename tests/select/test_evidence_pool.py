@@ -11,6 +11,7 @@ class _Held:
 
     def __init__(self, losses):
         self.each, self.weight = np.asarray(losses, dtype=float), np.ones(len(losses[0]))
+        self.cluster, self.telling = None, 100.0
 
     def losses(self, pool):
         return pool @ self.each
@@ -64,3 +65,18 @@ def test_the_table_has_a_row_for_every_candidate():
     assert rows[1]["weight"] == pytest.approx(pool.shares[1])
     assert rows[0]["standard_error"] == 0.0
     assert rows[2]["note"] == "it failed"
+
+
+def test_clustered_copies_carry_the_evidence_of_their_clusters():
+    after, apart = _noise(50), _noise(50, 1)
+    losses = np.array([after + 0.4 * apart + 0.1, after])
+    once, copies, clustered = (
+        _Held(each) for each in (losses, *[np.repeat(losses, 8, axis=1)] * 2)
+    )
+    clustered.cluster = np.repeat(np.arange(50), 8)
+    alone, wrong, right = (
+        evidence_pool(held, 2, float(held.weight.sum()), 0).shares[1]
+        for held in (once, copies, clustered)
+    )
+    assert wrong > 0.9
+    assert right == pytest.approx(alone, abs=0.03)

@@ -68,7 +68,7 @@ def test_what_fails_in_a_fold_is_left_out_with_its_reason():
     p, y, _ = problem()
     pieces = canonical(read(p, y))
     folds = np.arange(400) % 4
-    pool = [CANDIDATES[0], Candidate("fails", _Fails, 1.0), CANDIDATES[2]]
+    pool = [CANDIDATES[0], Candidate("fails", _Fails, 1.0), CANDIDATES[3]]
     assert [t.candidate.name for t in fitted(pool, pieces.record)[0]] == [
         "uncalibrated",
         "fails",

@@ -6,26 +6,29 @@ import pytest
 import calibrant as cb
 from calibrant.select.trust import (
     ERRORS,
+    ERRORS_OF_FEW,
     MOST_UNKNOWN,
     beside_nothing,
+    score_difference,
     trusted_share,
     with_one_row_more,
 )
 
 
 def test_half_where_the_gain_is_what_this_many_rows_ask_for():
-    assert trusted_share(0.1 * ERRORS, 1.0, 100.0) == pytest.approx(0.5)
-    assert trusted_share(0.1 * ERRORS / 2.0, 1.0, 400.0) == pytest.approx(0.5)
+    assert trusted_share(0.1 * ERRORS, 1.0, 100.0, 10.0) == pytest.approx(0.5)
+    assert trusted_share(0.1 * ERRORS / 2.0, 1.0, 400.0, 10.0) == pytest.approx(0.5)
+    assert trusted_share(0.1 * ERRORS_OF_FEW, 1.0, 100.0, 9.0) == pytest.approx(0.5)
 
 
 def test_no_gain_no_share_and_no_error_all_of_it():
-    assert trusted_share(-0.1, 0.0, 50.0) == trusted_share(0.0, 1.0, 50.0) == 0.0
-    assert trusted_share(0.1, 0.0, 50.0) == trusted_share(np.inf, 0.0, 50.0) == 1.0
+    assert trusted_share(-0.1, 0.0, 50.0, 9.0) == trusted_share(0.0, 1.0, 50.0, 9.0) == 0.0
+    assert trusted_share(0.1, 0.0, 50.0, 9.0) == trusted_share(np.inf, 0.0, 50.0, 9.0) == 1.0
 
 
 def test_the_share_rises_with_gain_and_rows():
-    gains = [trusted_share(g, 1.0, 100.0) for g in (0.5, 1.0, 2.0, 4.0, 8.0)]
-    rows = [trusted_share(1.0, 1.0, n) for n in (20.0, 50.0, 100.0, 1000.0)]
+    gains = [trusted_share(g, 1.0, 100.0, 50.0) for g in (0.5, 1.0, 2.0, 4.0, 8.0)]
+    rows = [trusted_share(1.0, 1.0, n, 10.0) for n in (20.0, 50.0, 100.0, 1000.0)]
     assert gains == sorted(gains)
     assert rows == sorted(rows)
 
@@ -80,8 +83,8 @@ def test_a_row_that_nobody_saw_is_as_unsure_as_it_is_large_up_to_a_bound():
 
 def test_a_gain_by_the_row_of_unknown_class_alone_earns_little():
     # Without its own error such a gain is many standard errors.
-    assert trusted_share(0.02, 0.0007, 100.0) > 0.99
-    assert trusted_share(*with_one_row_more(0.0, 0.0007, 2.0, 100.0), 100.0) < 0.15
+    assert trusted_share(0.02, 0.0007, 100.0, 0.0) > 0.99
+    assert trusted_share(*with_one_row_more(0.0, 0.0007, 2.0, 100.0), 100.0, 0.0) < 0.15
 
 
 def test_a_model_that_is_nearly_always_right_and_calibrated_is_left_nearly_alone():
@@ -104,3 +107,15 @@ def test_a_model_that_is_nearly_always_right_and_calibrated_is_left_nearly_alone
         )
         worse.append(loss > 1.005 * least)
     assert sum(worse) <= 2
+
+
+def test_clustered_rows_have_the_error_of_their_clusters():
+    rng = np.random.default_rng(0)
+    gap, cluster = np.repeat(rng.normal(0.1, 1.0, 50), 8), np.repeat(np.arange(50), 8)
+    before, weight = gap.copy(), np.ones(400)
+    mean, error = score_difference(before, np.zeros(400), weight, cluster)
+    once = score_difference(before[::8], np.zeros(50), np.ones(50))
+    assert (mean, error) == pytest.approx(once)
+    assert score_difference(before, np.zeros(400), weight)[1] == pytest.approx(
+        error / 8**0.5, rel=0.02
+    )

@@ -1,3 +1,4 @@
+from calibrant.scalings.constant import ClassOffsets as ClassOffsets
 from calibrant.scalings.constant import ClassRates as ClassRates
 from calibrant.scalings.constant import Identity as Identity
 from calibrant.scalings.ensembles import EnsembleMatrixScaling as EnsembleMatrixScaling

@@ -1,15 +1,16 @@
-"""Two baselines of a comparison: the uncalibrated model, and the class frequencies."""
+"""Baselines of a comparison: the uncalibrated model, the class frequencies, and both together."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._kernels.softmax import normalise_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs
 
-__all__ = ["ClassRates", "Identity"]
+__all__ = ["ClassOffsets", "ClassRates", "Identity"]
 
 
 class Identity(
@@ -109,3 +110,90 @@ class ClassRates(
 
     def _expression(self, record: Any) -> Any:
         return record.probabilities * 0.0 + self.rates_
+
+
+#: Rows expected of a class, by which its count is shrunk towards the expected one.
+PRIOR_ROWS = 1.0
+#: Steps to the factors, and the largest step in nats.
+MOST_STEPS, LONGEST_STEP = 100, 2.0
+
+
+class ClassOffsets(
+    Calibrator,
+    family="baselines",
+    use="One factor for each class; very few events",
+):
+    r"""Multiply the probability of each class by a factor, so that the mean predictions meet the
+    class frequencies, shrunk towards the model's.
+
+    .. math:: Q_{ik} \propto P_{ik} f_k, \qquad \overline{Q}_k = t_k \propto
+        \overline{P}_k\, \frac{n_k + 1}{n \overline{P}_k + 1}
+
+    Here :math:`n_k` are the rows of class k and :math:`n \overline{P}_k` those that the model
+    expects. The ratio is the posterior mean of the factor of a Poisson count under a gamma prior
+    of mean 1 and variance :math:`1 / (n \overline{P}_k)` for one expected row; so a class
+    without rows keeps part of its probability, and one that is well observed meets its frequency.
+
+    Parameters
+    ----------
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+
+    Attributes
+    ----------
+    factors_ : (K,), with a mean logarithm of 0.
+
+    See Also
+    --------
+    ClassRates : the frequencies without the model.
+    LabelShift : moves predictions to class rates that are known or estimated without labels.
+
+    Notes
+    -----
+    Use it where there are too few events for a slope: at most about ten of them. It corrects the
+    overall rate and nothing else, and keeps the ranking of the rows. With more rows of each class,
+    :class:`~calibrant.maps.platt.Platt` and the scalings correct the slope too.
+
+    References
+    ----------
+    An update of the intercept alone: Steyerberg et al., "Validation and updating of predictive
+    logistic regression models", Statistics in Medicine 23, 2004. The shrinkage is ours.
+
+    Examples
+    --------
+    >>> P = [[0.9, 0.1]] * 40
+    >>> cal = ClassOffsets().fit(P, [0] * 40)
+    >>> cal.predict_proba(P[:1]).round(3).tolist()
+    [[0.98, 0.02]]
+    """
+
+    tags: ClassVar[Tags] = Tags(soft_labels=True, label="class offsets")
+
+    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        super().__init__(inputs=inputs, classes=classes)
+
+    def _fit(self, record: Any) -> None:
+        P, share = record.probabilities, record.weights / record.weights.sum()
+        n, mean = float(record.weights.sum()), share @ P
+        counts = n * (share @ record.one_hot)
+        target = mean * (counts + PRIOR_ROWS) / (n * mean + PRIOR_ROWS)
+        target = target / target.sum()
+        there = target > 0.0
+        factors = np.ones(len(mean))
+        for _ in range(MOST_STEPS):
+            Q = normalise_rows(P * factors)
+            met = share @ Q
+            gap = np.log(target[there] / met[there])
+            # The mean of Q (1 - Q) is the slope of the mean prediction in the logarithm.
+            slope = np.maximum((share @ (Q * (1.0 - Q)))[there] / met[there], 1e-3)
+            step = np.clip(gap / np.sqrt(slope), -LONGEST_STEP, LONGEST_STEP)
+            factors[there] *= np.exp(step - step.mean())
+            if np.abs(gap).max() < 1e-10:
+                break
+        self.factors_: np.ndarray = factors / np.exp(np.log(factors).mean())
+
+    def _predict_proba(self, record: Any) -> np.ndarray:
+        return normalise_rows(record.probabilities * self.factors_)
+
+    def _expression(self, record: Any) -> Any:
+        return (record.probabilities * self.factors_).normalised()

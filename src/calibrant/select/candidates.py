@@ -9,7 +9,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
-from calibrant.maps.isotonic import CenteredIsotonic
+from calibrant.maps.isotonic import CenteredIsotonic, NearIsotonic
 from calibrant.maps.platt import Beta, Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline
@@ -23,7 +23,7 @@ from calibrant.regression.variance import (
     StdScaling,
     VarianceBinning,
 )
-from calibrant.scalings.constant import ClassRates, Identity
+from calibrant.scalings.constant import ClassOffsets, ClassRates, Identity
 from calibrant.scalings.ensembles import EnsembleMatrixScaling, EnsembleTemperature
 from calibrant.scalings.matrix import StructuredMatrixScaling
 from calibrant.scalings.order_preserving import IntraOrderPreserving
@@ -78,6 +78,8 @@ class Candidate:
         does not depend on the clock.
     min_rows : minimum number of rows.
     classes : minimum and maximum number of classes.
+    most_others : maximum share of the rows outside the most frequent class.
+    unless : the candidate beside which it brought no gain, and is not tried unless it is named.
     """
 
     name: str
@@ -85,6 +87,8 @@ class Candidate:
     cost: float
     min_rows: float = 20.0
     classes: tuple[float, float] = (2.0, float("inf"))
+    most_others: float = 1.0
+    unless: str = ""
 
     @property
     def tags(self) -> Tags:
@@ -92,15 +96,24 @@ class Candidate:
         return self.make().tags
 
 
+#: Share of events below which a slope is hard to learn.
+RARE = 0.04
+
 CANDIDATES = (
     Candidate("uncalibrated", Identity, 0.0),
     Candidate("class rates", ClassRates, 0.1),
+    Candidate("class offsets", ClassOffsets, 0.3, most_others=RARE),
     Candidate("temperature scaling", TemperatureScaling, 1.0),
     Candidate("ensemble temperature scaling", EnsembleTemperature, 2.0, classes=(3, float("inf"))),
-    Candidate("structured vector scaling", StructuredVectorScaling, 3.0),
+    Candidate(
+        "structured vector scaling",
+        StructuredVectorScaling,
+        3.0,
+        unless="structured matrix scaling",
+    ),
     Candidate("structured matrix scaling", StructuredMatrixScaling, 10.0, classes=(3, 150)),
-    Candidate("intra-order-preserving scaling", IntraOrderPreserving, 12.0, classes=(2, 40)),
-    Candidate("ensemble matrix scaling", EnsembleMatrixScaling, 25.0, classes=(2, 40)),
+    Candidate("intra-order-preserving scaling", IntraOrderPreserving, 12.0, classes=(2, 1_000)),
+    Candidate("ensemble matrix scaling", EnsembleMatrixScaling, 25.0, classes=(2, 60)),
     Candidate("sigmoid of the log-odds", lambda: OneVsRest(Platt()), 4.0, 100.0, (2, 40)),
     Candidate(
         "sigmoid of the probability",
@@ -115,6 +128,9 @@ CANDIDATES = (
     Candidate(
         "centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)
     ),
+    Candidate(
+        "near-isotonic regression", lambda: OneVsRest(NearIsotonic()), 20.0, 1_000.0, (2, 10)
+    ),
     Candidate("offsets by group", GroupCalibrator, 6.0, 100.0, (2, 40)),
     Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10)),
     Candidate("Venn-Abers prediction", lambda: OneVsRest(VennAbers()), 5.0, 100.0, (2, 40)),
@@ -127,13 +143,15 @@ def candidates_for(
     names: Collection[str] | None = None,
     max_cost: float | None = None,
     given: Collection[str] = (),
+    others: float = 1.0,
 ) -> list[Candidate]:
     """Return the candidates for n rows (sum of weights) and K classes by cost; the uncalibrated one
     is always among them.
 
     ``given`` are those of "X", "reference" and "groups" that come with the rows; candidates that
-    need another are left out. ``names`` restricts the choice; the most expensive are dropped until
-    the costs sum to at most ``max_cost``.
+    need another are left out. ``others`` is the share of the rows outside the most frequent class.
+    ``names`` restricts the choice; the most expensive are dropped until the costs sum to at most
+    ``max_cost``.
     """
     fitting = [
         c
@@ -141,9 +159,11 @@ def candidates_for(
         if (names is None or c.name in names or c.cost == 0.0)
         and n >= c.min_rows
         and c.classes[0] <= n_classes <= c.classes[1]
+        and others <= c.most_others
         and c.tags.suits(given)
     ] or [CANDIDATES[0]]
-    return affordable(fitting, max_cost)
+    there = {c.name for c in fitting} if names is None else set()
+    return affordable([c for c in fitting if c.unless not in there], max_cost)
 
 
 @dataclass(frozen=True)

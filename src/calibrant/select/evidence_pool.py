@@ -58,14 +58,17 @@ def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int)
     losses = np.stack([held.losses(one) for one in np.eye(n_candidates)])
     if n_candidates == 1:
         return EvidencePool([0], np.ones(1), losses, 0.0)
-    pool = _pool(held, losses, random_state)
+    stack = held.stack()
+    effect = _design_effect(held, losses[0], held.losses(stack))
+    pool, n = _pool(held, losses, stack, held.weight / effect, random_state), n / effect
     kept = np.flatnonzero(pool >= LEAST_WEIGHT).tolist()
     pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[kept].sum()
-    gain, error = score_difference(losses[0], held.losses(pool), held.weight)
+    gain, error = score_difference(losses[0], held.losses(pool), held.weight, held.cluster)
     gain, error = with_one_row_more(
         gain, error, held.unknown(np.eye(n_candidates)[0]) - held.unknown(pool), n
     )
-    members, weights = beside_nothing(kept, pool[kept], trusted_share(gain, error, n), LEAST_WEIGHT)
+    share = trusted_share(gain, error, n, held.telling / effect)
+    members, weights = beside_nothing(kept, pool[kept], share, LEAST_WEIGHT)
     return EvidencePool(
         members,
         weights,
@@ -74,15 +77,27 @@ def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int)
     )
 
 
-def _pool(held: HeldOut, losses: np.ndarray, random_state: int) -> np.ndarray:
-    """Return weights of the candidates by evidence; their stack is one more candidate, whose weight
-    they share.
+def _design_effect(held: HeldOut, before: np.ndarray, after: np.ndarray) -> float:
+    """Return the number of clustered rows that carry the evidence of one independent row, at least
+    1: the ratio of the variances of a gain.
     """
-    stack = held.stack()
+    if held.cluster is None:
+        return 1.0
+    _, clustered = score_difference(before, after, held.weight, held.cluster)
+    _, single = score_difference(before, after, held.weight)
+    return max((clustered / single) ** 2, 1.0) if single > 0.0 else 1.0
+
+
+def _pool(
+    held: HeldOut, losses: np.ndarray, stack: np.ndarray, weight: np.ndarray, random_state: int
+) -> np.ndarray:
+    """Return weights of the candidates by evidence, in which a row counts as ``weight`` rows; their
+    stack is one more candidate, whose weight they share.
+    """
     others = len(losses)
     prior = np.append(PRIOR_OF_NOTHING, np.full(others, (1.0 - PRIOR_OF_NOTHING) / others))
     losses = np.vstack([losses, held.losses(stack)])
-    *own, shared = exponential_weights(losses, held.weight, RATE, random_state, prior=prior)
+    *own, shared = exponential_weights(losses, weight, RATE, random_state, prior=prior)
     return np.array(own) + shared * stack
 
 

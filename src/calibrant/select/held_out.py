@@ -126,6 +126,7 @@ class HeldOut:
         m, n_classes = len(pieces.row), pieces.record.n_classes
         self.weight: np.ndarray = pieces.weight
         self.labels: np.ndarray = pieces.labels
+        self.cluster: np.ndarray | None = pieces.cluster
         self.n_classes: int = n_classes
         self.own: np.ndarray = np.empty((n_candidates, m))
         self.overlap: np.ndarray | None = (
@@ -159,6 +160,14 @@ class HeldOut:
         vars(out).update(vars(self), own=self.own[kept], whole=self.whole[kept])
         out.overlap = None if self.overlap is None else self.overlap[np.ix_(kept, kept)]
         return out
+
+    @property
+    def telling(self) -> float:
+        """Rows of the rarest class, or twice those whose label the first candidate gives less than
+        one half, whichever are fewer: few rows tell where a model errs if it hardly ever does.
+        """
+        rarest = float(np.bincount(self.labels, self.weight, self.n_classes).min())
+        return min(rarest, 2.0 * float(self.weight[self.own[0] < 0.5].sum()))
 
     def stack(self) -> np.ndarray:
         """Return (J,) weights of the mean with the best score."""
