@@ -162,8 +162,8 @@ def candidates_for(
         and others <= c.most_others
         and c.tags.suits(given)
     ] or [CANDIDATES[0]]
-    there = {c.name for c in fitting} if names is None else set()
-    return affordable([c for c in fitting if c.unless not in there], max_cost)
+    there = {c.name for c in fitting}
+    return affordable([c for c in fitting if names or c.unless not in there], max_cost)
 
 
 @dataclass(frozen=True)
