@@ -1,7 +1,7 @@
 """The record of predictions of classes: validated input, and everything derived from it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -35,7 +35,6 @@ KEPT = (
     "ranks",
     "smallest",
 )
-FIELDS = tuple(field.name for field in fields(Given))
 #: Those of them that depend on the labels.
 OF_LABELS = ("correct", "one_hot")
 #: Up to this many classes every label is tried in place of the true one.
@@ -105,10 +104,8 @@ class Predictions(Given):
         """The same rows with probabilities of at least ``least`` in logarithms."""
         if self.kind == "logit" or self.least == least:
             return self
-        # ``replace`` would read every field twice, in more time than one row takes otherwise.
-        out = object.__new__(type(self))
-        self._share(out, FIELDS + KEPT)
-        vars(out)["least"] = least
+        out = self.changed(least=least)
+        self._share(out, KEPT)
         return out
 
     def _share(self, other: "Predictions", names: Iterable[str]) -> None:
