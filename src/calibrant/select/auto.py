@@ -108,7 +108,7 @@ ONE_CLASS = frozenset({"class rates", "class offsets"})
 #: Number of folds below this number of rows.
 FEW_ROWS, FOLDS_OF_FEW = 500, 10
 #: Rows, and entries of their predictions, in a fold at most; as many are held out if there are more
-#: in all. Beyond them, more evidence lowers the log loss by .003 % (by .02 % at most).
+#: in all. On 20 simulated sets more evidence lowered the log loss by .001 % (by .012 % at most).
 EVIDENCE_ROWS, EVIDENCE_ENTRIES = 10_000, 4_000_000
 
 
