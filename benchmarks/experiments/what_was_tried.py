@@ -24,6 +24,8 @@ IDEAS = (
     ("Venn-Abers inside intra-order-preserving scaling", venn_abers_inside),
     ("A network pretrained on simulated tasks", calibration_prior),
 )
+#: What follows this comment on the page is written by hand and kept.
+BY_HAND = ".. The sections below are written by hand."
 RIVALS = ("structured matrix scaling", "ensemble matrix scaling")
 PAGE = """What was tried, and mostly did not win
 ======================================
@@ -91,9 +93,10 @@ def main():
             f" {' and '.join(r for r in REFERENCES if r in RIVALS)}"
         )
     if docs:
-        (docs / "what_was_tried.rst").write_text(
-            "\n".join(page(rows, sum(1 for _ in tasks()))).rstrip() + "\n", encoding="utf-8"
-        )
+        path = docs / "what_was_tried.rst"
+        kept = path.read_text(encoding="utf-8").partition(BY_HAND)[2]
+        made = "\n".join(page(rows, sum(1 for _ in tasks()))).rstrip()
+        path.write_text(f"{made}\n\n{BY_HAND}\n{kept}", encoding="utf-8")
 
 
 if __name__ == "__main__":
