@@ -47,6 +47,7 @@ ORDER = (
     "models",
     "validation",
     "decisions",
+    "questions",
     "frames",
     "monitoring",
     "audits",

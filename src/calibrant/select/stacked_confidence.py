@@ -26,7 +26,7 @@ from calibrant.signals.from_probabilities import Entropy, Margin, TopProbability
 from calibrant.signals.label_stability import LabelStability
 from calibrant.signals.separation import FastSeparation
 
-__all__ = ["SignalCurve", "StackedConfidence"]
+__all__ = ["Rows", "SignalCurve", "StackedConfidence"]
 
 #: Positions of the steps, as shares of the rows at or below; right and wrong rows have half of the
 #: weight each, because the few wrong ones are as informative.
@@ -166,6 +166,17 @@ class Rows:
     def mean(self, losses: np.ndarray) -> float:
         """Return the weighted mean."""
         return float(self.weight @ losses / self.weight.sum())
+
+    def penalties(self, folds: np.ndarray) -> tuple[float, float, np.ndarray]:
+        """Return the penalties of minimum out-of-fold log loss, the stronger on ties, and the
+        losses (n,).
+        """
+        bend = min(
+            BEND_PENALTIES, key=lambda one: self.mean(self.held_out(folds, one, CLASS_START))
+        )
+        losses = {level: self.held_out(folds, bend, level) for level in CLASS_PENALTIES}
+        level = min(losses, key=lambda one: self.mean(losses[one]))
+        return bend, level, losses[level]
 
 
 class StackedConfidence(
@@ -343,30 +354,20 @@ class StackedConfidence(
         return [signal.score_record(record) for signal in self.signals_]
 
     def _choose(self, rows: Rows) -> None:
-        """Choose the penalties of minimum out-of-fold log loss, the stronger on ties, and tabulate
-        each signal alone.
-        """
-        self.bend_penalty_, self.class_penalty_, self.comparison_ = (
-            BEND_PENALTIES[0],
-            CLASS_PENALTIES[0],
-            [],
-        )
+        """Choose the penalties, and tabulate each signal alone."""
+        self.bend_penalty_: float = BEND_PENALTIES[0]
+        self.class_penalty_: float = CLASS_PENALTIES[0]
+        self.comparison_: list[dict[str, Any]] = []
         self.n_fit_: float = float(rows.weight.sum())
         if len(rows.weight) < LEAST_ROWS:
             return
         # Not by class: every fold would otherwise know each class's rate in the others.
         folds = stratified_folds(rows.correct, min(self.cv, len(rows.weight)), self.random_state)
-        self.bend_penalty_: float = min(
-            BEND_PENALTIES, key=lambda bend: rows.mean(rows.held_out(folds, bend, CLASS_START))
-        )
-        losses = {
-            level: rows.held_out(folds, self.bend_penalty_, level) for level in CLASS_PENALTIES
-        }
-        self.class_penalty_: float = min(losses, key=lambda level: rows.mean(losses[level]))
-        self._tabulate(rows, folds, losses[self.class_penalty_])
+        self.bend_penalty_, self.class_penalty_, losses = rows.penalties(folds)
+        self._tabulate(rows, folds, losses)
 
     def _tabulate(self, rows: Rows, folds: np.ndarray, together: np.ndarray) -> None:
-        self.comparison_: list[dict[str, Any]] = [
+        self.comparison_ = [
             {"name": "all signals", "score": rows.mean(together), "standard_error": 0.0}
         ]
         for s, signal in enumerate(self.signals_):

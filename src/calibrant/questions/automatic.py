@@ -1,0 +1,311 @@
+"""Average of calibrators of questions by their evidence, including no calibration."""
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.stacking import stacking_weights
+from calibrant._support.estimators import clone
+from calibrant._support.options import require_count
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.domain import Domain
+from calibrant.contracts.domain_calibrator import DomainCalibrator
+from calibrant.contracts.tags import Tags
+from calibrant.errors import CalibrationWarning
+from calibrant.folds.splits import folds_of
+from calibrant.maps.isotonic import Isotonic
+from calibrant.questions.calibrator import QuestionCalibrator
+from calibrant.questions.domain import QUESTIONS
+from calibrant.questions.read import as_questions, is_questions
+from calibrant.questions.record import KINDS, SCORE, YES_NO, Questions
+from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
+from calibrant.select.trust import LEAST_ROWS
+
+__all__ = ["AutoQuestionCalibrator", "IsotonicQuestions"]
+
+#: Smallest probability of an option, and most rows that evidence is gathered on.
+FLOOR, MOST_ROWS = 1e-6, 20_000
+
+
+class IsotonicQuestions(
+    DomainCalibrator, family="questions", use="Any rising curve for all questions; thousands of rows"
+):
+    r"""Calibrate every option by one rising curve for each kind of question.
+
+    .. math:: \hat p_k = g(p_k) / \sum_j g(p_j)
+
+    The curve g is isotonic regression of the outcomes of all options on their probabilities; for
+    scores, of the cumulative ones.
+
+    Attributes
+    ----------
+    curves_ : dict of kind -> Isotonic
+    status_ : "converged"
+
+    See Also
+    --------
+    QuestionCalibrator : temperatures pooled over questions, for fewer rows.
+
+    Notes
+    -----
+    Use it with thousands of labelled rows whose questions are alike, where the error is no
+    temperature. Questions are not told apart.
+
+    References
+    ----------
+    Zadrozny and Elkan, "Transforming classifier scores into accurate multiclass probability
+    estimates", KDD 2002.
+
+    Examples
+    --------
+    >>> P = [{"a": 0.9, "b": 0.1}] * 10
+    >>> calibrated = IsotonicQuestions().fit(P, ["a"] * 7 + ["b"] * 3).predict(P[:1])
+    >>> round(calibrated[0]["a"], 2)
+    0.7
+    """
+
+    domain: ClassVar[Domain] = QUESTIONS
+    tags: ClassVar[Tags] = Tags(label="isotonic for all questions", keeps_argmax=False)
+    curves_: dict[str, Isotonic]
+
+    def fit(self, P: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit on a record or a log, with its outcomes or with y."""
+        return self.fit_record(as_questions(P, y, sample_weight))
+
+    def predict(self, P: Any) -> Any:
+        """Calibrated probabilities, a record or a list of mappings as P."""
+        return predicted(self, P)
+
+    def fit_record(self, record: Questions) -> Self:
+        """Fit on the labelled rows of a record."""
+        record = record.take(record.labelled)
+        self.curves_, self.status_ = {}, "converged"
+        for kind, name in enumerate(KINDS):
+            own = record.take(record.kind == kind) if (record.kind == kind).any() else None
+            if own is not None:
+                score, keep = _scores(own, own.probability, kind)
+                hit = np.minimum(_scores(own, own.mass, kind)[0][keep], 1.0)
+                weight = np.repeat(own.weights, own.size)[keep]
+                doubled = np.concatenate([hit * weight, (1.0 - hit) * weight])
+                used = doubled > 0.0
+                outcome = np.repeat([1.0, 0.0], len(weight))[used]
+                self.curves_[name] = Isotonic().fit(
+                    np.tile(score[keep], 2)[used], outcome, sample_weight=doubled[used]
+                )
+        return self
+
+    def predict_record(self, record: Questions) -> np.ndarray:
+        """(m,) calibrated probabilities of the options of a record."""
+        require_fitted(self, "curves_")
+        out = record.probability.copy()
+        for kind, name in enumerate(KINDS):
+            rows = np.flatnonzero(record.kind == kind)
+            if not len(rows) or name not in self.curves_:
+                continue
+            own = record.take(rows)
+            score, keep = _scores(own, own.probability, kind)
+            p = np.ones(len(score))
+            p[keep] = self.curves_[name].predict(score[keep])
+            if kind == SCORE:
+                p = np.diff(p, prepend=0.0)
+                p[own.start[1:-1]] += 1.0
+            if kind == YES_NO:
+                p[0::2] = 1.0 - p[1::2]
+            p = np.maximum(p, FLOOR)
+            out[record.flat(rows)] = p / np.repeat(np.add.reduceat(p, own.start[:-1]), own.size)
+        return out
+
+
+def _scores(record: Questions, values: np.ndarray, kind: int) -> tuple[np.ndarray, np.ndarray]:
+    """(what a curve reads, which options it is fitted on), (m,) each."""
+    last = record.start[1:] - 1
+    keep = np.ones(len(values), bool)
+    if kind == YES_NO:
+        keep[0::2] = False
+    if kind == SCORE:
+        keep[last] = False
+        total = np.cumsum(values)
+        values = total - np.repeat(np.append(0.0, total)[record.start[:-1]], record.size)
+    return np.clip(values, 0.0, 1.0), keep
+
+
+def predicted(calibrator: Any, P: Any) -> Any:
+    """Calibrated probabilities in the form of P."""
+    record = as_questions(P)
+    found = record.recalibrated(calibrator.predict_record(record))
+    return found.answers() if is_questions(P) and not isinstance(P, Questions) else found
+
+
+CANDIDATES: dict[str, Any] = {
+    "one temperature": QuestionCalibrator(by="one"),
+    "by number of options and type": QuestionCalibrator(by="type"),
+    "by question": QuestionCalibrator(),
+    "isotonic": IsotonicQuestions(),
+}
+
+
+class _HeldOut:
+    """Out-of-fold probabilities of the candidates, for ``evidence_pool``."""
+
+    def __init__(self, record: Questions, P: np.ndarray) -> None:
+        mass = record.mass * np.repeat(record.weights, record.size)
+        at = np.flatnonzero(mass > 0.0)
+        self.P: np.ndarray = np.maximum(P, 1e-15)
+        self.own: np.ndarray = self.P[:, at]
+        self.weight: np.ndarray = mass[at]
+        self.even: np.ndarray = np.repeat(record.weights / record.size, record.size)
+
+    def losses(self, pool: np.ndarray) -> np.ndarray:
+        """(m,) log losses of the mean with weights (J,)."""
+        return -np.log(pool @ self.own)
+
+    def stack(self) -> np.ndarray:
+        """(J,) weights of the mean with the best score."""
+        return stacking_weights(self.own, None, self.weight)
+
+    def unknown(self, pool: np.ndarray) -> float:
+        """The score of the mean for a row with every option equally likely."""
+        return -float(self.even @ np.log(pool @ self.P) / self.weight.sum())
+
+
+class AutoQuestionCalibrator(
+    DomainCalibrator, family="questions", use="Weighs methods out of fold; start here", common=True
+):
+    r"""Average calibrators of questions by the evidence of their out-of-fold log losses, including
+    no calibration.
+
+    .. math:: \hat p = \sum_j w_j \hat p^{(j)}
+
+    The candidates are no calibration, one temperature, temperatures by type and number of options,
+    temperatures by question, and isotonic regression. Folds keep the rows of an item together.
+
+    Parameters
+    ----------
+    cv : int, default 5
+        Number of folds of items.
+    random_state : int, default 0
+        Seed of the folds and of the bootstrap of the evidence.
+
+    Attributes
+    ----------
+    members_, weights_ : the averaged calibrators, fitted on all rows (None is no calibration), and
+        their weights
+    table_ : list of dicts, one a candidate: name, score, standard_error, weight, note
+    gain_in_errors_ : gain over no calibration in standard errors
+    status_ : "pooled", "identity: too few rows" or "identity: no evidence"
+
+    See Also
+    --------
+    QuestionCalibrator : the candidate by question alone.
+
+    Notes
+    -----
+    Use it when you do not want to choose. With logs of more than 20,000 rows the evidence comes
+    from some of their items. Signals of free answers are used by the calibrators by type and by
+    question.
+
+    References
+    ----------
+    Yao, Vehtari, Simpson and Gelman, "Using stacking to average Bayesian predictive distributions",
+    Bayesian Analysis 13, 2018.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(0.5, 0.5, 400)
+    >>> hit = rng.random(400) < 0.25 + 0.5 * p
+    >>> log = [{"confidence": a, "correct": bool(b)} for a, b in zip(p, hit)]
+    >>> AutoQuestionCalibrator().fit(log).status_
+    'pooled'
+    """
+
+    domain: ClassVar[Domain] = QUESTIONS
+    tags: ClassVar[Tags] = Tags(label="automatic choice", random=True, soft_labels=True)
+    weights_: np.ndarray
+    table_: list[dict[str, Any]]
+
+    def __init__(self, *, cv: int = 5, random_state: int = 0) -> None:
+        self.cv: int = cv
+        self.random_state: int = random_state
+
+    def fit(self, P: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit on a record or a log, with its outcomes or with y."""
+        return self.fit_record(as_questions(P, y, sample_weight))
+
+    def predict(self, P: Any) -> Any:
+        """Calibrated probabilities, a record or a list of mappings as P."""
+        return predicted(self, P)
+
+    def fit_record(self, record: Questions) -> Self:
+        """Fit on the labelled rows of a record."""
+        require_count("cv", self.cv, 2)
+        record = record.take(record.labelled)
+        self.n_fit_: float = float(record.weights.sum())
+        items = np.unique(record.item.index)
+        self.members_: list[Any] = [None]
+        self.weights_, self.table_, self.gain_in_errors_ = np.ones(1), [], 0.0
+        if len(items) < LEAST_ROWS:
+            self.status_ = "identity: too few rows"
+            return self
+        part = self._part(record, items)
+        held = _HeldOut(part, self._out_of_fold(part))
+        found = evidence_pool(held, len(CANDIDATES) + 1, self.n_fit_, self.random_state)  # pyright: ignore[reportArgumentType]
+        self.gain_in_errors_ = found.gain_in_errors
+        names = ["none", *CANDIDATES]
+        self.members_ = [self._fitted(names[j], record) for j in found.members]
+        self.weights_ = found.weights
+        self.table_ = table_of(names, found, held.weight, {})
+        self.status_ = "identity: no evidence" if found.members == [0] else "pooled"
+        return self
+
+    def _part(self, record: Questions, items: np.ndarray) -> Questions:
+        """Rows of some items, if there are too many."""
+        if len(record) <= MOST_ROWS:
+            return record
+        drawn = np.random.default_rng(self.random_state).permutation(items)
+        kept = drawn[: max(LEAST_ROWS, int(len(items) * MOST_ROWS / len(record)))]
+        return record.take(np.isin(record.item.index, kept))
+
+    def _out_of_fold(self, record: Questions) -> np.ndarray:
+        """(J, m) probabilities of each candidate, the first of which changes nothing."""
+        _, item = np.unique(record.item.index, return_inverse=True)
+        n_items = int(item.max()) + 1
+        strata = np.zeros(len(record), np.intp)
+        cluster = item if n_items < len(record) else None
+        folds = folds_of(strata, cluster, min(self.cv, n_items), self.random_state)
+        P = np.tile(record.probability, (len(CANDIDATES) + 1, 1))
+        for k in range(int(folds.max()) + 1):
+            held = np.flatnonzero(folds == k)
+            at, rest, own = record.flat(held), record.take(folds != k), record.take(held)
+            for j, name in enumerate(CANDIDATES, 1):
+                P[j, at] = self._fitted(name, rest).predict_record(own)
+        return P
+
+    @staticmethod
+    def _fitted(name: str, record: Questions) -> Any:
+        if name == "none":
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)
+            return clone(CANDIDATES[name]).fit_record(record)
+
+    def predict_record(self, record: Questions) -> np.ndarray:
+        """(m,) calibrated probabilities of the options of a record."""
+        require_fitted(self, "members_")
+        out = np.zeros(len(record.probability))
+        for share, member in zip(self.weights_, self.members_, strict=True):
+            own = record.probability if member is None else member.predict_record(record)
+            out += share * own
+        return out
+
+    def explain(self) -> str:
+        """Describe in one sentence the rows, the pool and the evidence against no calibration."""
+        require_fitted(self, "members_")
+        if self.status_ != "pooled":
+            return f"{self.n_fit_:,.0f} rows: kept as is ({self.status_.partition(': ')[2]})."
+        return (
+            f"{self.n_fit_:,.0f} rows: {weights_told(self.table_)}; improvement over no"
+            f" calibration: {self.gain_in_errors_:.1f} standard errors."
+        )

@@ -1,0 +1,278 @@
+"""Calibrator of questions, pooled over questions, types and numbers of options."""
+
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.ragged_links import RaggedRows
+from calibrant._kernels.softmax import inner_limits
+from calibrant._support.options import require_option
+from calibrant.arrays import column_names, to_array
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.domain import Domain
+from calibrant.contracts.domain_calibrator import DomainCalibrator
+from calibrant.contracts.tags import Tags
+from calibrant.errors import FitWarning, InputError, warn
+from calibrant.groups import Groups
+from calibrant.questions.domain import QUESTIONS
+from calibrant.questions.pooled_map import Leaves, PooledMap, compressed
+from calibrant.questions.read import as_questions, decimals_of, is_questions, read_questions
+from calibrant.questions.record import KINDS, YES_NO, Questions
+from calibrant.questions.signals import SignalStack
+
+__all__ = ["QuestionCalibrator"]
+
+#: Entries of a table that are read together.
+BLOCK = 2_000_000
+
+
+class QuestionCalibrator(
+    DomainCalibrator,
+    family="questions",
+    use="Answers to questions, multilabel tables and scores; few labels a question",
+    common=True,
+    examples=[{"by": "type"}, {"by": "options"}, {"by": "one"}],
+):
+    r"""Calibrate answers with temperatures that are pooled over questions.
+
+    .. math:: \ln T_q = a + b \ln n + u_{type} + v_q, \qquad v_q \sim N(0, \tau^2)
+
+    A choice with n options has probabilities proportional to :math:`e^{l_k / T_q + o_{qk}}` with an
+    offset for each option that recurs in its question. A yes/no question has the log-odds
+    :math:`l / T_q + o_q`, and a score the cumulative log-odds :math:`L_k / T_q + o_{qk}` of its
+    levels. The deviations of a question turn about the centre of its log-odds. All :math:`\tau`
+    are of most marginal likelihood (Laplace), so a question with few labels has nearly its type's
+    map, one with many its own, and one without labels exactly its type's map at its n.
+
+    Parameters
+    ----------
+    by : {"question", "type", "options", "one"}
+        What differs in temperature and offset: questions, only types, only numbers of options, or
+        nothing.
+    ordered : bool, default False
+        Whether (n, K) arrays hold ordered levels of one score, instead of K yes/no questions.
+
+    Attributes
+    ----------
+    maps_ : dict of kind ("yes/no", "choice", "score") -> PooledMap
+    signals_ : SignalStack of yes/no rows with signals, or None
+    temperatures_ : dict of question -> temperature
+    status_ : how the search ended
+
+    See Also
+    --------
+    AutoQuestionCalibrator : weighs it with simpler ones and with no calibration.
+    QuestionRules : decides from calibrated answers which to use.
+
+    Notes
+    -----
+    Use it for logs of language or decision models, for multilabel tables and for ordinal
+    predictions, from about ten labels a question. Within a choice without recurring options the
+    order of the options is kept. Fit it on rows that did not train the model, and fit rules on
+    others.
+
+    References
+    ----------
+    Efron and Morris, "Stein's estimation rule and its competitors: an empirical Bayes approach",
+    Journal of the American Statistical Association 68, 1973. Guo, Pleiss, Sun and Weinberger, "On
+    calibration of modern neural networks", ICML 2017. McCullagh, "Regression models for ordinal
+    data", Journal of the Royal Statistical Society B 42, 1980.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.beta(2.0, 2.0, (300, 4))
+    >>> odds = np.log(P / (1.0 - P)) / 2.0
+    >>> Y = (rng.random((300, 4)) < 1.0 / (1.0 + np.exp(-odds))).astype(int)
+    >>> calibrator = QuestionCalibrator().fit(P, Y)
+    >>> {name: round(T, 1) for name, T in calibrator.temperatures_.items()}
+    {'0': 1.9, '1': 1.9, '2': 1.9, '3': 1.9}
+    >>> calibrator.predict([[0.9, 0.5, 0.5, 0.5]]).round(2)
+    array([[0.76, 0.5 , 0.5 , 0.5 ]])
+    """
+
+    domain: ClassVar[Domain] = QUESTIONS
+    tags: ClassVar[Tags] = Tags(label="pooled temperatures", soft_labels=True)
+    maps_: dict[str, PooledMap]
+    signals_: SignalStack | None
+
+    def __init__(
+        self,
+        *,
+        by: Literal["question", "type", "options", "one"] = "question",
+        ordered: bool = False,
+    ) -> None:
+        self.by: Literal["question", "type", "options", "one"] = by
+        self.ordered: bool = ordered
+
+    def fit(self, P: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit on a record, a log, or an array with outcomes.
+
+        Parameters
+        ----------
+        P : Questions, a source of :func:`read_questions`, or (n, L) probabilities
+        y : (n, L) of 0 and 1, (n,) levels, or None where P holds outcomes
+        sample_weight : (n,), optional
+        """
+        if is_table(P) and not self.ordered and y is not None:
+            return self._fit_table(P, y, sample_weight)
+        return self.fit_record(self._read(P, y, sample_weight))
+
+    def predict(self, P: Any) -> Any:
+        """Calibrated probabilities in the form of P: a record, a list of mappings or an array."""
+        if is_table(P) and not self.ordered:
+            return self._predict_table(P)
+        record = self._read(P, None, None)
+        found = record.recalibrated(self.predict_record(record))
+        if is_table(P):
+            return found.probability.reshape(len(record), -1)
+        return found.answers() if is_questions(P) and not isinstance(P, Questions) else found
+
+    def fit_record(self, record: Questions) -> Self:
+        """Fit on the labelled rows of a record."""
+        require_option("by", self.by, ("question", "type", "options", "one"))
+        if not record.labelled.any():
+            raise InputError("questions must have outcomes to fit; got none; label some rows.")
+        record = self._alike(record.take(record.labelled))
+        self.maps_, self.signals_ = {}, None
+        self.n_fit_: float = float(record.weights.sum())
+        if record.signals is not None:
+            own = record.take(record.kind == YES_NO)
+            self.signals_ = SignalStack.fit(own)
+        for kind, name in enumerate(KINDS):
+            own = record.kind == kind
+            if own.any() and not (kind == YES_NO and self.signals_ is not None):
+                self.maps_[name] = PooledMap.fit(record.take(own), kind)
+        self._finish()
+        return self
+
+    def predict_record(self, record: Questions) -> np.ndarray:
+        """(m,) calibrated probabilities of the options of a record."""
+        require_fitted(self, "maps_")
+        record = self._alike(record)
+        out = record.probability.copy()
+        for kind, name in enumerate(KINDS):
+            rows = np.flatnonzero(record.kind == kind)
+            stacked = kind == YES_NO and self.signals_ is not None and record.signals is not None
+            fitted = self.signals_ if stacked else self.maps_.get(name)
+            if len(rows) and fitted is not None:
+                out[record.flat(rows)] = fitted.predict(record.take(rows))
+        return out
+
+    @property
+    def temperatures_(self) -> dict[str, float]:
+        """The temperature of each question, at the mean number of options of its kind."""
+        require_fitted(self, "maps_")
+        return {
+            name[0]: float(np.exp(own.theta[g, -2] + own.own[g, 0]))
+            for own in self.maps_.values()
+            for g, name in enumerate(own.leaves.names)
+        }
+
+    def explain(self) -> str:
+        """Describe in one sentence the rows, and how far questions differ in temperature."""
+        require_fitted(self, "maps_")
+        T = list(self.temperatures_.values())
+        told = f"temperatures {min(T):.2f} to {max(T):.2f}" if T else "a curve of each signal"
+        return f"{self.n_fit_:,.0f} rows, {len(T):,} questions: {told}."
+
+    def _read(self, P: Any, y: Any, sample_weight: Any) -> Questions:
+        if is_table(P):
+            return read_questions(P, y, ordered=self.ordered, sample_weight=sample_weight)
+        return as_questions(P, y, sample_weight)
+
+    def _alike(self, record: Questions) -> Questions:
+        """The record with one name for the questions, types or both that share a map."""
+        n = len(record)
+        one = Groups(np.array([""], dtype=object), np.zeros(n, np.intp))
+        question = record.question if self.by == "question" else one
+        types = record.type if self.by in ("question", "type") else one
+        return replace(record, question=question, type=types)
+
+    def _finish(self) -> None:
+        ends = {name: found.status for name, found in self.maps_.items()}
+        odd = [f"{name}: {status}" for name, status in ends.items() if status != "converged"]
+        self.status_: str = "; ".join(odd) or "converged"
+        if odd:
+            warn(f"the fit ended {self.status_}; check for extreme probabilities.", FitWarning)
+
+    def _fit_table(self, P: Any, Y: Any, sample_weight: Any) -> Self:
+        """Fit on an (n, L) table, a block of columns at a time."""
+        require_option("by", self.by, ("question", "type", "options", "one"))
+        names, values = titles_of(P)
+        checked = read_questions(values[:, :1], to_array(Y, "y")[:, :1], sample_weight=sample_weight)
+        outcomes = to_array(Y, "y").astype(np.float64)
+        if outcomes.shape != values.shape or not np.isin(outcomes, (0.0, 1.0)).all():
+            raise InputError(f"y must be {values.shape} of 0 and 1, as P; got others.")
+        if checked.kept is not None:
+            values, outcomes = values[checked.kept], outcomes[checked.kept]
+        decimals = decimals_of(values)
+        floor = inner_limits(values.ravel(), float(checked.weights.sum()))[0]
+        floor = floor if decimals is None else 0.5 * 10.0**-decimals
+        alike = self.by != "question"
+        rows = table_rows(values, outcomes, checked.weights, floor, alike)
+        titles = [""] if alike else names
+        kind = KINDS[YES_NO] if self.by in ("question", "type") else ""
+        leaves = Leaves([(name, kind, 0) for name in titles], {}, 1)
+        self.maps_ = {KINDS[YES_NO]: PooledMap.on_rows(rows, YES_NO, leaves, floor=floor)}
+        self.signals_, self.n_fit_ = None, float(checked.weights.sum()) * len(names)
+        self._finish()
+        return self
+
+    def _predict_table(self, P: Any) -> np.ndarray:
+        require_fitted(self, "maps_")
+        names, values = titles_of(P)
+        own = self.maps_[KINDS[YES_NO]]
+        slope, intercept = own.lines(names if self.by == "question" else [""] * len(names))
+        p = np.clip(values, own.floor, 1.0 - min(own.floor, 0.25))
+        return sigmoid((np.log(p) - np.log1p(-p)) * slope + intercept)
+
+
+def is_table(P: Any) -> bool:
+    """Whether P is an array or a data frame of numbers, one column a question or level."""
+    if isinstance(P, Questions) or is_questions(P) or isinstance(P, str):
+        return False
+    names = column_names(P)
+    return isinstance(P, np.ndarray | list | tuple) or (
+        names is not None and not {"probs", "confidence"} & set(map(str, names))
+    )
+
+
+def titles_of(P: Any) -> tuple[list[str], np.ndarray]:
+    """(names of the columns, (n, L) probabilities in [0, 1])."""
+    values, names = to_array(P, "P").astype(np.float64), column_names(P)
+    values = values[:, None] if values.ndim == 1 else values
+    if not ((values >= 0.0) & (values <= 1.0 + 1e-9)).all():
+        raise InputError("P must hold probabilities from 0 to 1; got others; repair those rows.")
+    return [str(j) for j in (range(values.shape[1]) if names is None else names)], values
+
+
+def table_rows(
+    P: np.ndarray, Y: np.ndarray, weight: np.ndarray, floor: float, alike: bool
+) -> RaggedRows:
+    """Yes/no rows of a table, merged in cells of nearly equal log-odds if they are many."""
+    n, L = P.shape
+    width, parts = max(1, BLOCK // n), list[RaggedRows]()
+    for j in range(0, L, width):
+        p = np.clip(P[:, j : j + width], floor, 1.0 - min(floor, 0.25)).T.ravel()
+        hit, size = Y[:, j : j + width].T.ravel(), len(p)
+        repeated = np.tile(weight, size // n)
+        odds = np.zeros(2 * size)
+        odds[1::2] = np.log(p) - np.log1p(-p)
+        mass = (np.column_stack([1.0 - hit, hit]) * repeated[:, None]).ravel()
+        group = np.zeros(size, np.intp) if alike else j + np.repeat(np.arange(size // n), n)
+        start = 2 * np.arange(size + 1)
+        slot = np.tile([0, 1], size)
+        own = RaggedRows(
+            *(odds, start, group, slot, None, np.zeros(size), mass, repeated, False),
+            *(1 if alike else L, 1),
+        )
+        parts.append(compressed(own))
+    joined = {
+        name: np.concatenate([getattr(one, name) for one in parts])
+        for name in ("l", "group", "slot", "x", "mass", "weight")
+    }
+    return replace(parts[0], start=2 * np.arange(len(joined["group"]) + 1), **joined)
