@@ -11,6 +11,7 @@
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = [
     "allowed_errors",
     "betting_p_values",
     "binomial_p_value",
+    "chains",
     "fewest_rows",
     "fixed_sequence",
     "hoeffding_bentkus",
@@ -185,6 +187,35 @@ def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.
     ends = failed[np.searchsorted(failed, starts)]
     runs = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
     return np.unique(np.concatenate(runs))
+
+
+def chains(p_values: Sequence[np.ndarray], delta: float) -> list[int]:
+    """How many hypotheses of each chain are rejected, each tested in its order.
+
+    Every chain has ``delta / n`` of the failure probability, and one that is rejected to its end
+    passes its share on to the others in equal parts (the graphs of Bretz et al. 2009). The
+    probability of rejecting any true hypothesis is at most ``delta``, for any dependence.
+
+    Examples
+    --------
+    >>> chains([np.array([0.01, 0.04]), np.array([0.06])], 0.1)
+    [2, 1]
+    """
+    share = np.full(len(p_values), delta / max(len(p_values), 1))
+    place, left = [0] * len(p_values), set(range(len(p_values)))
+    moved = True
+    while moved and left:
+        moved = False
+        for q in sorted(left):
+            own = p_values[q]
+            while place[q] < len(own) and own[place[q]] <= share[q]:
+                place[q], moved = place[q] + 1, True
+            if place[q] == len(own) > 0:
+                left.discard(q)
+                for other in left:
+                    share[other] += share[q] / len(left)
+                share[q] = 0.0
+    return place
 
 
 #: Numbers of rows, named beforehand, whose exact intervals share the failure probability; between

@@ -13,5 +13,6 @@ from calibrant.questions.domain import question_log_loss as question_log_loss
 from calibrant.questions.domain import question_ranked_score as question_ranked_score
 from calibrant.questions.read import read_questions as read_questions
 from calibrant.questions.record import Questions as Questions
+from calibrant.questions.rules import QuestionRules as QuestionRules
 
 __all__: list[str]

@@ -1,0 +1,444 @@
+"""Rules that answer, ask or escalate, with a promised error rate for each question or the log."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from calibrant._kernels.certificates import (
+    binomial_p_value,
+    chains,
+    fewest_rows,
+)
+from calibrant._kernels.draws import one_of_each
+from calibrant._kernels.intervals import clopper_pearson
+from calibrant._support.estimators import BaseEstimator, clone
+from calibrant._support.options import require_option
+from calibrant._support.saving import Saved
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.guarantee import Guarantee, Promised
+from calibrant.decisions.certainty import require_share, too_few
+from calibrant.decisions.selective_classifier import Certificate
+from calibrant.errors import CalibrationWarning, InputError, warn
+from calibrant.questions.read import as_questions
+from calibrant.questions.record import Questions
+
+__all__ = ["QuestionRules", "counts_of", "halves_of_items", "thresholds_of"]
+
+#: Predicted risks of the thresholds on a path, as multiples of the promised one.
+LEVELS = np.geomspace(0.05, 4.0, 32)
+#: Rows of a question from which its thresholds are learned, instead of from all questions.
+ENOUGH = 20
+#: Simulated paths by which a start is chosen.
+DRAWS = 300
+#: Name of the one certificate of a log.
+ALL = "all questions"
+
+
+class QuestionRules(Promised, Saved, BaseEstimator):
+    r"""Decide which answers to use, with an error rate of at most ``risk`` among those of each
+    question, with probability ``confidence`` for all questions together.
+
+    .. math:: P\Big( \max_q P(\text{wrong} \mid s > \hat t_q, q) \le \text{risk} \Big) \ge
+        \text{confidence}
+
+    Each question has a path of thresholds that is learned from the scores of other rows. Its start
+    has the most predicted power. From there the thresholds fall until the exact binomial test
+    :math:`P(Bin(m, \text{risk}) \le e)` of the m labelled rows above one fails. Each question has
+    its share of the failure probability; a path that passes to its end gives its share to others.
+
+    Parameters
+    ----------
+    risk : float, default 0.05
+        Maximum share of wrong answers among those used.
+    confidence : float, default 0.95
+    unit : {"question", "log", "item"}
+        What the promise holds for: each certified question; all questions in the mixture of the
+        log; or items, which are finished if all of their questions are answered, and wrong if any
+        answer is (a chain of questions).
+    family : {"split", "order"}
+        How questions share the failure probability: split, or in an order of predicted power, each
+        with all of it and one threshold, up to the first that fails.
+    calibrator : calibrator of questions, optional
+        Calibrates the scores. An unfitted one is fitted on half of the items, whose scores also
+        make the paths, and the other half is tested.
+    costs : dict of question -> (cost of a wrong answer, cost of asking), optional
+        An answer is only used where its expected cost is at most that of asking.
+    escalate : float, optional
+        Predicted risk above which a row is escalated instead of asked about. Rows of questions
+        without a certificate always are.
+    when_uncertain : {"raise", "answer_none"}
+        Response if nothing can be certified.
+    random_state : int, default 0
+
+    Attributes
+    ----------
+    thresholds_ : dict of question -> threshold; answers above it are used
+    certificates_ : dict of question -> Certificate
+    reasons_ : dict of question -> why it has no certificate, with the labels needed
+    models_ : list of the versions of the model in the rows
+    digest_ : hash of the rows
+    guarantee_ : Guarantee
+
+    See Also
+    --------
+    SelectiveClassifier : one threshold for one kind of answer.
+    write_lock : keeps a rule for one version of a model.
+
+    Notes
+    -----
+    Use it where wrong answers of a question cost more than asking a person. A question with m
+    labels can be certified alone for a risk of at least :math:`1 - \delta^{1 / m}`: 25 labels
+    prove .113 at a confidence of .95. Labels must be missing at random. Certificates of single
+    questions do not hold for chains, because rows that reach the second question are selected; use
+    ``unit="item"`` for these. The promise ends when the model or the population changes.
+
+    References
+    ----------
+    Angelopoulos et al., "Learn then test: calibrating predictive algorithms to achieve risk
+    control", Annals of Applied Statistics 2025. Bretz, Maurer, Brannath and Posch, "A graphical
+    approach to sequentially rejective multiple test procedures", Statistics in Medicine 28, 2009.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(5.0, 1.0, (1000, 2))
+    >>> Y = (rng.random((1000, 2)) < p).astype(int)
+    >>> from calibrant.questions import read_questions
+    >>> rules = QuestionRules(risk=0.1, confidence=0.9).fit(read_questions(p, Y))
+    >>> {name: round(t, 2) for name, t in rules.thresholds_.items()}
+    {'0': 0.84, '1': 0.8}
+    >>> rules.decide(read_questions(np.array([[0.95, 0.6]]))).tolist()
+    ['answer', 'ask']
+    """
+
+    thresholds_: dict[str, float]
+    certificates_: dict[str, Certificate]
+    reasons_: dict[str, str]
+
+    def __init__(
+        self,
+        risk: float = 0.05,
+        confidence: float = 0.95,
+        *,
+        unit: Literal["question", "log", "item"] = "question",
+        family: Literal["split", "order"] = "split",
+        calibrator: Any = None,
+        costs: Mapping[str, tuple[float, float]] | None = None,
+        escalate: float | None = None,
+        when_uncertain: Literal["raise", "answer_none"] = "raise",
+        random_state: int = 0,
+    ) -> None:
+        self.risk: float = risk
+        self.confidence: float = confidence
+        self.unit: Literal["question", "log", "item"] = unit
+        self.family: Literal["split", "order"] = family
+        self.calibrator: Any = calibrator
+        self.costs: Mapping[str, tuple[float, float]] | None = costs
+        self.escalate: float | None = escalate
+        self.when_uncertain: Literal["raise", "answer_none"] = when_uncertain
+        self.random_state: int = random_state
+
+    def fit(self, P: Any, y: Any = None, *, other: Any = None) -> Self:
+        """Certify thresholds on labelled rows.
+
+        Parameters
+        ----------
+        P : Questions, or a source of :func:`read_questions`
+        y : outcomes, if P has none
+        other : Questions, optional
+            More rows, whose labels are not used, for the paths of thresholds; the unlabelled rows
+            of P are added to them.
+        """
+        self._check()
+        record = as_questions(P, y)
+        if not record.labelled.any():
+            raise InputError("questions must have outcomes to fit; got none; label some rows.")
+        self.models_: list[str] = sorted(set(map(str, record.model.names[record.model.index])))
+        self.digest_: str = record.digest
+        tested, beside = self._scored(record)
+        beside += [] if other is None else [self._calibrated(as_questions(other))]
+        self._certify(tested, beside)
+        return self
+
+    def decide(self, P: Any) -> np.ndarray:
+        """(n,) "answer", "ask" or "escalate" for each row."""
+        require_fitted(self, "thresholds_")
+        record = self._calibrated(as_questions(P))
+        names = record.question.names.tolist()
+        known = np.array([self.thresholds_.get(str(name), math.inf) for name in names])
+        threshold = known[record.question.index]
+        worst = 1.0 if self.escalate is None else self.escalate
+        hopeless = np.isinf(threshold) & (threshold > 0.0) | (1.0 - record.confidence > worst)
+        asked = np.where(hopeless, "escalate", "ask")
+        return np.where(self._answered(record, threshold), "answer", asked)
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """The promise, with its assumptions."""
+        require_fitted(self, "thresholds_")
+        over = {
+            "question": "new rows of each certified question, all at once",
+            "log": "new rows of all questions in this mixture",
+            "item": "new items whose questions are all answered",
+        }[self.unit]
+        n = sum(one.n for one in self.certificates_.values())
+        assumes = "new items come from the population of the labelled ones, for the same model"
+        unit = "rows" if self.unit == "question" else "clusters"
+        how = f"exact binomial, paths of thresholds ({self.family})"
+        what = "error rate among answers that are used"
+        return Guarantee(
+            *("pac", what, over, assumes, n),
+            most=self.risk,
+            unit=unit,
+            confidence=self.confidence,
+            method=how,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return thresholds, certificates and reasons, ready for JSON."""
+        require_fitted(self, "thresholds_")
+        thresholds = {k: t if math.isfinite(t) else None for k, t in self.thresholds_.items()}
+        return {
+            "risk": self.risk,
+            "confidence": self.confidence,
+            "unit": self.unit,
+            "thresholds": thresholds,
+            "certificates": {k: one.to_dict() for k, one in self.certificates_.items()},
+            "reasons": self.reasons_,
+        }
+
+    def _check(self) -> None:
+        for name in ("risk", "confidence"):
+            require_share(name, getattr(self, name))
+        require_option("unit", self.unit, ("question", "log", "item"))
+        require_option("family", self.family, ("split", "order"))
+        require_option("when_uncertain", self.when_uncertain, ("raise", "answer_none"))
+
+    def _scored(self, record: Questions) -> tuple[Questions, list[Questions]]:
+        """(labelled rows to test, other rows for the paths), calibrated."""
+        self.fitted_: Any = self.calibrator
+        unlabelled = record.take(~record.labelled)
+        tested, beside = record.take(record.labelled), list[Questions]()
+        if self.calibrator is not None and not hasattr(self.calibrator, "status_"):
+            first = halves_of_items(tested, self.random_state)
+            self.fitted_ = clone(self.calibrator).fit_record(tested.take(first))
+            tested, beside = tested.take(~first), [tested.take(first)]
+        beside += [unlabelled] if len(unlabelled) else []
+        return self._calibrated(tested), [self._calibrated(one) for one in beside]
+
+    def _calibrated(self, record: Questions) -> Questions:
+        if self.fitted_ is None:
+            return record
+        return record.recalibrated(self.fitted_.predict_record(record))
+
+    def _certify(self, tested: Questions, beside: list[Questions]) -> None:
+        names = [str(one) for one in tested.question.names]
+        present = np.unique(tested.question.index)
+        table = np.full((len(names), len(LEVELS)), math.inf)
+        scores = {int(q): _scores_beside(names[q], int(q), tested, beside) for q in present}
+        for q in present:
+            wrong, ask = (self.costs or {}).get(names[q], (0.0, 1.0))
+            table[q] = thresholds_of(scores[int(q)], LEVELS * self.risk)
+            table[q] = np.maximum(table[q], 1.0 - ask / wrong if wrong > ask else -math.inf)
+        seen = counts_of(tested, table, self.unit, tested.question.index, real=True)
+        if self.unit == "question":
+            units = [names[q] for q in present]
+            expected = [_expected(scores[int(q)], table[q]) for q in present]
+            share, errors = (np.array(one) for one in zip(*expected, strict=True))
+        else:
+            units = [ALL]
+            share, errors = self._expected_together(beside, table, names)
+        rows = seen[0][:, None]
+        delta = 1.0 - self.confidence
+        tests = binomial_p_value(seen[2], seen[1], self.risk)
+        paths = [
+            _Path(*own) for own in zip(*seen, share * rows, errors * rows, tests, strict=True)
+        ]
+        last = _tested(paths, self.risk, delta, self.family)
+        self.thresholds_ = {names[q]: math.inf for q in present}
+        self.certificates_, self.reasons_ = {}, {}
+        for g, name in enumerate(units):
+            if last[g] < 0:
+                least = fewest_rows(self.risk, delta / len(units))
+                self.reasons_[name] = _reason(paths[g], least, self.risk, self.confidence)
+                continue
+            for q in [present[g]] if self.unit == "question" else present:
+                self.thresholds_[names[q]] = float(table[q, last[g]])
+            self.certificates_[name] = self._certificate(paths[g], last[g])
+        self._told()
+
+    def _expected_together(
+        self, beside: list[Questions], table: np.ndarray, names: list[str]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Predicted shares of rows or items above each threshold, and of errors, (1, levels)
+        each.
+        """
+        place, found = {name: q for q, name in enumerate(names)}, []
+        for one in beside:
+            index = np.array([place.get(str(name), -1) for name in one.question.names])
+            known = index[one.question.index] >= 0
+            if known.any():
+                rows = one.take(known)
+                code = index[rows.question.index]
+                found.append(counts_of(rows, table, self.unit, code, real=False))
+        if not found:
+            share, errors = _expected(np.empty(0), table[0])
+            return share[None], errors[None]
+        n, m, e = (np.sum([one[k] for one in found], axis=0) for k in range(3))
+        return m / n, e / n
+
+    def _answered(self, record: Questions, threshold: np.ndarray) -> np.ndarray:
+        """(n,) whether each row is above its threshold, with all rows of its item if these are
+        decided together.
+        """
+        above = record.confidence > threshold
+        if self.unit != "item":
+            return above
+        _, item = np.unique(record.item.index, return_inverse=True)
+        return (np.bincount(item, ~above) == 0)[item]
+
+    def _certificate(self, path: "_Path", at: int) -> Certificate:
+        m, e = float(path.m[at]), float(path.e[at])
+        bound = float(clopper_pearson(e, m, 2.0 * self.confidence - 1.0)[1])
+        method = f"exact binomial, paths of thresholds ({self.family})"
+        unit = "rows" if self.unit == "question" else "clusters"
+        numbers = (float(path.n), m, e, self.risk, bound)
+        return Certificate(*numbers, self.confidence, method, unit)
+
+    def _told(self) -> None:
+        if self.certificates_:
+            return
+        first = next(iter(self.reasons_.values()))
+        few = f"no question can be certified: {first}"
+        if self.when_uncertain == "raise":
+            raise InputError(few)
+        warn(f"{few} No answer is used.", CalibrationWarning)
+
+
+@dataclass(frozen=True)
+class _Path:
+    """Numbers of one unit along its path: rows or items in all, above each threshold and wrong, and
+    the same as predicted; and the p-values.
+    """
+
+    n: float
+    m: np.ndarray
+    e: np.ndarray
+    rows: np.ndarray
+    errors: np.ndarray
+    p_values: np.ndarray
+
+    def start(self, risk: float, delta: float) -> tuple[int, float]:
+        """(threshold from which most rows are expected to be used, their share), from simulated
+        paths of the predicted numbers.
+        """
+        rng = np.random.default_rng(0)
+        rows = np.diff(self.rows, prepend=0.0)
+        rate = np.divide(np.diff(self.errors, prepend=0.0), rows, out=rows * 0.0, where=rows > 0.0)
+        m = rng.poisson(rows, (DRAWS, len(rows)))
+        e = np.cumsum(rng.binomial(m, np.clip(rate, 0.0, 1.0)), axis=1)
+        passed = binomial_p_value(e, np.cumsum(m, axis=1), risk) <= delta
+        after = np.where(passed, len(rows), np.arange(len(rows)))
+        ends = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1]
+        gained = np.where(passed, np.append(0.0, self.rows)[ends], 0.0).mean(axis=0)
+        return int(gained.argmax()), float(gained.max() / self.n)
+
+
+def _tested(paths: list[_Path], risk: float, delta: float, family: str) -> np.ndarray:
+    """(units,) the last threshold that passes on each path, -1 for none."""
+    last = np.full(len(paths), -1)
+    share = delta if family == "order" else delta / max(len(paths), 1)
+    starts = [one.start(risk, share) for one in paths]
+    able = [g for g, (_, power) in enumerate(starts) if power > 0.0]
+    p = {g: paths[g].p_values[starts[g][0] :] for g in able}
+    if family == "order":
+        for g in sorted(able, key=lambda g: -starts[g][1]):
+            if p[g][0] > delta:
+                break
+            last[g] = starts[g][0]
+        return last
+    for g, passed in zip(able, chains([p[g] for g in able], delta), strict=True):
+        last[g] = starts[g][0] + passed - 1 if passed else -1
+    return last
+
+
+def _reason(path: _Path, least: int, risk: float, confidence: float) -> str:
+    if path.n < least:
+        return too_few(path.n, least, risk, confidence)
+    k = int((path.m > 0).argmax())
+    share = max(float((path.rows / path.n).max()), 1e-3)
+    return (
+        f"of the {path.m[k]:,.0f} rows above its highest threshold {path.e[k]:,.0f} are wrong;"
+        f" certifying a risk of {risk:g} takes about {math.ceil(least / share):,} labels if few of"
+        " them are; pass more, or allow more risk."
+    )
+
+
+def _scores_beside(name: str, q: int, tested: Questions, beside: list[Questions]) -> np.ndarray:
+    """Confidences of other rows of a question; of other questions, if there are too few."""
+    own = [np.array([str(one) == name for one in part.question.names]) for part in beside]
+    parts = [part.confidence[mask[part.question.index]] for part, mask in zip(beside, own)]
+    scores = np.concatenate([np.empty(0), *parts])
+    if len(scores) >= ENOUGH:
+        return scores
+    others = tested.confidence[tested.question.index != q]
+    return np.concatenate([others, *(part.confidence for part in beside)])
+
+
+def _expected(scores: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Predicted share of rows above each threshold, and of errors."""
+    if not len(scores):
+        share = np.linspace(0.05, 1.0, len(LEVELS))
+        return share, share * np.minimum(LEVELS, 1.0) * 0.5
+    above = scores[:, None] > thresholds
+    return above.mean(axis=0), ((1.0 - scores)[:, None] * above).mean(axis=0)
+
+
+def thresholds_of(scores: np.ndarray, risks: np.ndarray) -> np.ndarray:
+    """The lowest threshold above which the mean of 1 - score is at most each risk."""
+    if not len(scores):
+        return 1.0 - 2.0 * risks
+    ordered = np.sort(scores)[::-1]
+    mean = np.cumsum(1.0 - ordered) / np.arange(1, len(ordered) + 1)
+    count = np.searchsorted(mean, risks * (1.0 + 1e-12), side="right")
+    return np.append(ordered, -math.inf)[count]
+
+
+def halves_of_items(record: Questions, random_state: int) -> np.ndarray:
+    """(n,) whether each row's item is in the first half."""
+    items = np.unique(record.item.index)
+    drawn = np.random.default_rng(random_state).permutation(items)[: len(items) // 2]
+    return np.isin(record.item.index, drawn)
+
+
+def counts_of(
+    record: Questions, table: np.ndarray, unit: str, question: np.ndarray, real: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(all units (G,), those above each threshold (G, levels), the wrong ones of these).
+
+    ``real`` counts errors, else their predicted number. For a log one row of each item is drawn.
+    """
+    lost = 1.0 - (record.correct if real else record.confidence)
+    lost = (lost > 0.5).astype(np.float64) if real else lost
+    if unit == "log" and record.cluster is not None:
+        _, item = np.unique(record.item.index, return_inverse=True)
+        rows = one_of_each(item, record.confidence, lost, record.weights, seed=0)
+        record, question, lost = record.take(rows), question[rows], lost[rows]
+    above = record.confidence[:, None] > table[question]
+    if unit == "item":
+        _, item = np.unique(record.item.index, return_inverse=True)
+        order = np.argsort(item, kind="stable")
+        first = np.searchsorted(item[order], np.arange(item.max() + 1))
+        above = np.logical_and.reduceat(above[order], first, axis=0)
+        lost = 1.0 - np.multiply.reduceat(1.0 - lost[order], first)
+    if unit != "question":
+        wrong = (lost[:, None] * above).sum(axis=0)
+        return np.array([float(len(above))]), above.sum(axis=0)[None] * 1.0, wrong[None]
+    code = np.zeros((len(above), len(table)))
+    code[np.arange(len(above)), question] = 1.0
+    present = np.unique(question) if real else np.arange(len(table))
+    n, m = code.sum(axis=0), code.T @ above
+    return n[present], m[present], (code.T @ (above * lost[:, None]))[present]
