@@ -326,6 +326,11 @@ OTHERWISE = {
     ("ReliabilityDisplay.plot", "scale"): "of an axis",
     ("RiskDistributionDisplay", "scale"): "of an axis",
     ("RiskDistributionDisplay.from_record", "scale"): "of an axis",
+    ("audit_transport", "labels"): "of people, beside a judge's scores",
+    ("compare_rates", "labels"): "of people, beside a judge's scores",
+    ("estimate_rate", "labels"): "of people, beside a judge's scores",
+    ("labels_for_width", "labels"): "of people, beside a judge's scores",
+    ("read_questions", "probs"): "the usual name of that field in logs",
 }
 
 

@@ -190,7 +190,7 @@ def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.
 
 
 def chains(p_values: Sequence[np.ndarray], delta: float) -> list[int]:
-    """How many hypotheses of each chain are rejected, each tested in its order.
+    """Numbers of rejected hypotheses of chains that are tested in their order each.
 
     Every chain has ``delta / n`` of the failure probability, and one that is rejected to its end
     passes its share on to the others in equal parts (the graphs of Bretz et al. 2009). The

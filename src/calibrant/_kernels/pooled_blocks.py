@@ -19,7 +19,7 @@ SMALLEST, LARGEST, USUAL = 1e-3, 3.0, 0.5
 
 @dataclass(frozen=True)
 class Shares:
-    """What the groups share, and which spread belongs to which parameter.
+    """Shared parameters of the groups, and the spread of every parameter.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ def row_sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 def cumulative_logits(p: np.ndarray, start: np.ndarray, floor: float) -> np.ndarray:
-    """(m,) log-odds of each level or a lower one; that of the last level, which is certain, is 0."""
+    """(m,) log-odds of each level or a lower one; 0 for the last level, which is certain."""
     size = np.diff(start)
     total = np.cumsum(p)
     below = total - np.repeat(total[start[:-1]] - p[start[:-1]], size)
@@ -153,11 +153,7 @@ class RaggedRows:
         P, f = self.probabilities(eta)
         value = float(self.mass @ np.log(np.maximum(P, LEAST)))
         weight = np.repeat(self.weight, self.size)
-        pull = (
-            f * self.falls(self.mass / P)
-            if self.cumulative
-            else self.mass - weight * P
-        )
+        pull = f * self.falls(self.mass / P) if self.cumulative else self.mass - weight * P
         lines = [turned, along, along * np.repeat(self.x, self.size)]
         places = [0, self.n_slots + 1, self.n_slots + 2]
         E, whole = self.n_slots + 3, self.n_groups * (self.n_slots + 1)

@@ -44,7 +44,7 @@ __all__ = ["Certificate", "ErrorCounts", "SelectiveClassifier"]
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Saved):
     """The evidence behind a certified threshold.
 
     Attributes

@@ -30,7 +30,9 @@ FLOOR, MOST_ROWS = 1e-6, 20_000
 
 
 class IsotonicQuestions(
-    DomainCalibrator, family="questions", use="Any rising curve for all questions; thousands of rows"
+    DomainCalibrator,
+    family="questions",
+    use="Any rising curve for all questions; thousands of rows",
 ):
     r"""Calibrate every option by one rising curve for each kind of question.
 

@@ -50,8 +50,8 @@ class QuestionCalibrator(
     Parameters
     ----------
     by : {"question", "type", "options", "one"}
-        What differs in temperature and offset: questions, only types, only numbers of options, or
-        nothing.
+        What the temperature depends on: question, type and number of options, the last two, only
+        the number of options, or nothing.
     ordered : bool, default False
         Whether (n, K) arrays hold ordered levels of one score, instead of K yes/no questions.
 
@@ -145,7 +145,7 @@ class QuestionCalibrator(
         for kind, name in enumerate(KINDS):
             own = record.kind == kind
             if own.any() and not (kind == YES_NO and self.signals_ is not None):
-                self.maps_[name] = PooledMap.fit(record.take(own), kind)
+                self.maps_[name] = PooledMap.fit(record.take(own), kind, self.by != "one")
         self._finish()
         return self
 
@@ -203,7 +203,9 @@ class QuestionCalibrator(
         """Fit on an (n, L) table, a block of columns at a time."""
         require_option("by", self.by, ("question", "type", "options", "one"))
         names, values = titles_of(P)
-        checked = read_questions(values[:, :1], to_array(Y, "y")[:, :1], sample_weight=sample_weight)
+        checked = read_questions(
+            values[:, :1], to_array(Y, "y")[:, :1], sample_weight=sample_weight
+        )
         outcomes = to_array(Y, "y").astype(np.float64)
         if outcomes.shape != values.shape or not np.isin(outcomes, (0.0, 1.0)).all():
             raise InputError(f"y must be {values.shape} of 0 and 1, as P; got others.")

@@ -121,7 +121,7 @@ def _frame_rows(frame: Any, fields: Fields) -> Iterator[dict[str, Any]]:
         if isinstance(held, str):
             held = json.loads(held)
         if isinstance(held, Mapping):
-            found["probs"] = {name: p for name, p in held.items() if p is not None}
+            found["probs"] = {name: p for name, p in held.items() if p is not None and p == p}
         yield found
 
 
@@ -158,8 +158,9 @@ def _other_forms(one: Mapping[str, Any], fields: Fields, name: str) -> Iterator[
         held = one.get("signals", one)
         signals = tuple(held.get(key) for key in fields.signals)
         probs = {"no": 0.5, "yes": 0.5} if probs is None else probs
-    common = (one.get(key) for key in (fields.type, fields.model, fields.weight))
-    yield Entry(one.get(fields.id), one.get(fields.question), probs, label, *common, signals)
+    types, model, weight = (one.get(key) for key in (fields.type, fields.model, fields.weight))
+    item, question = one.get(fields.id), one.get(fields.question)
+    yield Entry(item, question, probs, label, types, model, weight, signals)
 
 
 def _children(one: Mapping[str, Any], held: Any, fields: Fields) -> Iterator[dict[str, Any]]:
@@ -197,9 +198,7 @@ def _votes(samples: Any, label: Any) -> tuple[dict[str, float], Any]:
     """Shares of sampled answers with half a vote for each option, and for all others together."""
     count = Counter(map(str, samples))
     total = sum(count.values()) + PRIOR * (len(count) + 1)
-    shares = {key: (votes + PRIOR) / total for key, votes in count.items()} | {
-        OTHER: PRIOR / total
-    }
+    shares = {key: (votes + PRIOR) / total for key, votes in count.items()} | {OTHER: PRIOR / total}
     return shares, label if label is None or str(label) in shares else OTHER
 
 

@@ -36,7 +36,7 @@ def floor_of(record: Questions, kind: int, exponent: float) -> float:
 
 
 def logs_of(record: Questions, kind: int, floor: float) -> np.ndarray:
-    """(m,) what a map of this kind is linear in; log-odds of the event follow a 0 in yes/no rows."""
+    """(m,) input of a map of this kind; in yes/no rows log-odds of the event follow a 0."""
     p = record.probability
     if kind == SCORE:
         return cumulative_logits(p, record.start, floor)
@@ -170,7 +170,7 @@ def _centred(rows: RaggedRows, kind: int) -> tuple[RaggedRows, np.ndarray]:
 
 
 def _shares(leaves: Leaves, kind: int, varied: bool) -> tuple[Shares, list[Any]]:
-    """What the groups share, and the names of the shared parameters.
+    """(shared parameters of the groups, their names).
 
     The spreads are those of types (0), questions' slopes (1), their offsets (2) and the offsets of
     options in several questions (3).
@@ -186,9 +186,7 @@ def _shares(leaves: Leaves, kind: int, varied: bool) -> tuple[Shares, list[Any]]
         names += [("option", one) for one in often[:MOST_SHARED]]
     else:
         kinds = sorted({name[1:] for name in leaves.names})
-        names += [
-            ("offset", one, slot) for one in kinds for slot in range(1, (one[1] or 2))
-        ]
+        names += [("offset", one, slot) for one in kinds for slot in range(1, (one[1] or 2))]
     place = {name: k for k, name in enumerate(names)}
     E = leaves.n_slots + 3
     design = np.zeros((len(leaves.names), E, len(names)))
@@ -240,30 +238,34 @@ class PooledMap(Saved):
     status: str
 
     @classmethod
-    def fit(cls, record: Questions, kind: int, by_question: bool = True) -> "PooledMap":
-        """Fit on the labelled rows of one kind; all questions alike unless ``by_question``."""
-        if not by_question:
-            alike = np.zeros(len(record), np.intp)
-            names = np.array([""], dtype=object)
-            record = replace(record, question=replace(record.question, names=names, index=alike))
+    def fit(cls, record: Questions, kind: int, by_size: bool = True) -> "PooledMap":
+        """Fit on the labelled rows of one kind; ``by_size`` lets the temperature depend on the
+        number of options.
+        """
         leaves, index = Leaves.of(record, kind)
         exponent = ROUNDED[0]
-        found = cls._at(record, kind, leaves, index, exponent)
+        found = cls._at(record, kind, leaves, index, exponent, by_size)
         if record.decimals is not None and (record.probability == 0.0).any():
-            likely = [found._likelihood(record, index, one) for one in ROUNDED]
+            likely = [found.likelihood(record, index, one) for one in ROUNDED]
             exponent = ROUNDED[int(np.argmax(likely))]
             if exponent != ROUNDED[0]:
-                found = cls._at(record, kind, leaves, index, exponent)
+                found = cls._at(record, kind, leaves, index, exponent, by_size)
         return found
 
     @classmethod
     def _at(
-        cls, record: Questions, kind: int, leaves: Leaves, index: np.ndarray, exponent: float
+        cls,
+        record: Questions,
+        kind: int,
+        leaves: Leaves,
+        index: np.ndarray,
+        exponent: float,
+        by_size: bool,
     ) -> "PooledMap":
         size = np.log(record.size)
         middle = float(np.average(size, weights=record.weights))
         floor = floor_of(record, kind, exponent)
-        rows = _rows(record, kind, leaves, index, size - middle, floor)
+        rows = _rows(record, kind, leaves, index, (size - middle) * by_size, floor)
         rows = compressed(rows) if kind == YES_NO else rows
         return cls.on_rows(rows, kind, leaves, middle, exponent, floor)
 
@@ -287,14 +289,16 @@ class PooledMap(Saved):
             *(middle, exponent, floor, status),
         )
 
-    def _likelihood(self, record: Questions, index: np.ndarray, exponent: float) -> float:
+    def likelihood(self, record: Questions, index: np.ndarray, exponent: float) -> float:
+        """Log-likelihood of rows of the fit with rounded zeros read in another way."""
         size = np.log(record.size) - self.middle
         floor = floor_of(record, self.kind, exponent)
         rows = _rows(record, self.kind, self.leaves, index, size, floor)
-        rows = replace(rows, centre=self._centre_of(rows))
+        rows = replace(rows, centre=self.centre_of(rows))
         return rows.likelihood(_predictors(rows, self.theta, self.own)[0])
 
-    def _centre_of(self, rows: RaggedRows) -> np.ndarray | None:
+    def centre_of(self, rows: RaggedRows) -> np.ndarray | None:
+        """(m,) the centre of each option's group and slot."""
         return None if self.kind == CHOICE else self.centre.ravel()[rows.cell]
 
     def predict(self, record: Questions) -> np.ndarray:
@@ -310,7 +314,7 @@ class PooledMap(Saved):
         floor = self.floor if record.decimals is None else floor
         x = np.log(record.size) - self.middle
         rows = _rows(record, self.kind, wider.leaves, index, x, floor)
-        rows = replace(rows, centre=wider._centre_of(rows))
+        rows = replace(rows, centre=wider.centre_of(rows))
         eta = _predictors(rows, wider.theta, wider.own)[0]
         if self.kind == SCORE:
             eta = _ascending(eta, record)
@@ -446,7 +450,5 @@ def _searched(rows: RaggedRows, shares: Shares) -> tuple[np.ndarray, np.ndarray,
     return shared, own, spreads, status
 
 
-def _penalty(
-    shared: np.ndarray, own: np.ndarray, scales: tuple[np.ndarray, np.ndarray]
-) -> float:
+def _penalty(shared: np.ndarray, own: np.ndarray, scales: tuple[np.ndarray, np.ndarray]) -> float:
     return 0.5 * float(((shared / scales[0]) ** 2).sum() + ((own / scales[1]) ** 2).sum())

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -178,8 +179,7 @@ class Questions(PlainRows):
         """The probabilities of each row by the names of its options."""
         names = self.option.names[self.option.index].tolist()
         values, ends = self.probability.tolist(), self.start.tolist()
-        pairs = zip(ends[:-1], ends[1:], strict=True)
-        return [dict(zip(names[a:b], values[a:b], strict=True)) for a, b in pairs]
+        return [dict(zip(names[a:b], values[a:b], strict=True)) for a, b in pairwise(ends)]
 
     def loss_limits(self) -> tuple[float, float, float]:
         """The mean log loss of the labelled rows with its limits due to rounding.

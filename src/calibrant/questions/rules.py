@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -85,7 +85,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     See Also
     --------
     SelectiveClassifier : one threshold for one kind of answer.
-    write_lock : keeps a rule for one version of a model.
+    QuestionLock : keeps a rule for one version of a model.
 
     Notes
     -----
@@ -159,14 +159,14 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         self.models_: list[str] = sorted(set(map(str, record.model.names[record.model.index])))
         self.digest_: str = record.digest
         tested, beside = self._scored(record)
-        beside += [] if other is None else [self._calibrated(as_questions(other))]
+        beside += [] if other is None else [self.calibrated(as_questions(other))]
         self._certify(tested, beside)
         return self
 
     def decide(self, P: Any) -> np.ndarray:
         """(n,) "answer", "ask" or "escalate" for each row."""
         require_fitted(self, "thresholds_")
-        record = self._calibrated(as_questions(P))
+        record = self.calibrated(as_questions(P))
         names = record.question.names.tolist()
         known = np.array([self.thresholds_.get(str(name), math.inf) for name in names])
         threshold = known[record.question.index]
@@ -227,9 +227,10 @@ class QuestionRules(Promised, Saved, BaseEstimator):
             self.fitted_ = clone(self.calibrator).fit_record(tested.take(first))
             tested, beside = tested.take(~first), [tested.take(first)]
         beside += [unlabelled] if len(unlabelled) else []
-        return self._calibrated(tested), [self._calibrated(one) for one in beside]
+        return self.calibrated(tested), [self.calibrated(one) for one in beside]
 
-    def _calibrated(self, record: Questions) -> Questions:
+    def calibrated(self, record: Questions) -> Questions:
+        """The record with the scores that the rule reads."""
         if self.fitted_ is None:
             return record
         return record.recalibrated(self.fitted_.predict_record(record))
@@ -254,9 +255,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         rows = seen[0][:, None]
         delta = 1.0 - self.confidence
         tests = binomial_p_value(seen[2], seen[1], self.risk)
-        paths = [
-            _Path(*own) for own in zip(*seen, share * rows, errors * rows, tests, strict=True)
-        ]
+        paths = [_Path(*own) for own in zip(*seen, share * rows, errors * rows, tests, strict=True)]
         last = _tested(paths, self.risk, delta, self.family)
         self.thresholds_ = {names[q]: math.inf for q in present}
         self.certificates_, self.reasons_ = {}, {}
@@ -380,7 +379,9 @@ def _reason(path: _Path, least: int, risk: float, confidence: float) -> str:
 def _scores_beside(name: str, q: int, tested: Questions, beside: list[Questions]) -> np.ndarray:
     """Confidences of other rows of a question; of other questions, if there are too few."""
     own = [np.array([str(one) == name for one in part.question.names]) for part in beside]
-    parts = [part.confidence[mask[part.question.index]] for part, mask in zip(beside, own)]
+    parts = [
+        part.confidence[mask[part.question.index]] for part, mask in zip(beside, own, strict=True)
+    ]
     scores = np.concatenate([np.empty(0), *parts])
     if len(scores) >= ENOUGH:
         return scores

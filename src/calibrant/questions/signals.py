@@ -76,9 +76,9 @@ def _present(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows that have a signal; one row of 0 if none has."""
     seen = np.isfinite(column)
-    return (column[seen], hit[seen], weight[seen]) if seen.any() else (np.zeros(1),) * 2 + (
-        np.ones(1),
-    )
+    if not seen.any():
+        return np.zeros(1), np.zeros(1), np.ones(1)
+    return column[seen], hit[seen], weight[seen]
 
 
 def _unit(column: np.ndarray) -> str:
@@ -90,7 +90,7 @@ def _columns(curves: list[SignalCurve], signals: np.ndarray) -> tuple[np.ndarray
     """(n, d) columns of the curves, 0 where missing, with two opposite ones that say so; and the
     signal of each, (d,).
     """
-    columns, part = [], []
+    columns, part = list[np.ndarray](), list[int]()
     for s, (curve, column) in enumerate(zip(curves, signals.T, strict=True)):
         missing = ~np.isfinite(column)
         own = curve.columns(np.where(missing, 0.0, column))
