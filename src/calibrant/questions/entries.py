@@ -112,7 +112,7 @@ def _frame_rows(frame: Any, fields: Fields) -> Iterator[dict[str, Any]]:
     missing = [name for name in several if name not in names]
     if missing:
         raise InputError(f"source has no column {missing[0]!r}; name columns among {names[:12]}.")
-    columns = {name: plain_array(frame[name], str(name)).tolist() for name in names}
+    columns = {name: _listed(frame[name], str(name)) for name in names}
     for row in zip(*columns.values(), strict=True):
         found = dict(zip(columns, row, strict=True))
         if several:
@@ -123,6 +123,12 @@ def _frame_rows(frame: Any, fields: Fields) -> Iterator[dict[str, Any]]:
         if isinstance(held, Mapping):
             found["probs"] = {name: p for name, p in held.items() if p is not None and p == p}
         yield found
+
+
+def _listed(column: Any, name: str) -> list[Any]:
+    """The values of a column; mappings stay mappings in the lists of polars and pyarrow."""
+    method = next((one for one in ("to_pylist", "to_list") if hasattr(column, one)), None)
+    return plain_array(column, name).tolist() if method is None else getattr(column, method)()
 
 
 def entries_of(batch: list[Any], fields: Fields) -> Iterator[Entry]:

@@ -1,0 +1,210 @@
+"""Tests of certified rules for questions: edges by hand, promises by simulation, lock files."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from calibrant._kernels.certificates import chains
+from calibrant.errors import CalibrationWarning, InputError, SavedFileError
+from calibrant.questions import (
+    QuestionCalibrator,
+    QuestionLock,
+    QuestionRules,
+    SwapCheck,
+    read_lock,
+    read_questions,
+)
+from calibrant.questions.rules import LEVELS, counts_of, halves_of_items, thresholds_of
+
+
+def table(n, a, rng, bend=0.0):
+    """Scores of yes/no questions whose answer is yes, the true risks, and the outcomes."""
+    S = rng.beta(a, 1.0, (n, len(a)))
+    S = np.maximum(S, 1.0 - S)
+    odds = np.log(S / (1.0 - S))
+    R = np.maximum(1.0 / (1.0 + np.exp(-odds * np.exp(bend))), 0.5)
+    return S, 1.0 - R, (rng.random(S.shape) < R).astype(int)
+
+
+def test_shares_pass_on_when_a_chain_is_tested_to_its_end():
+    p = [np.array([0.05, 0.05]), np.array([0.08, 0.2]), np.array([0.5])]
+    assert chains(p[:2], 0.1) == [2, 1]
+    assert chains(p, 0.1) == [0, 0, 0]
+    assert chains([np.array([0.03]), np.array([0.05]), np.array([0.1])], 0.1) == [1, 1, 1]
+    assert chains([np.array([0.03]), np.array([0.0501]), np.array([0.1])], 0.1) == [1, 0, 0]
+
+
+def test_thresholds_have_the_predicted_risk():
+    scores = np.array([0.99, 0.9, 0.8, 0.5])
+    t = thresholds_of(scores, np.array([0.005, 0.055, 0.11, 0.5]))
+    assert t.tolist() == [0.99, 0.8, 0.5, -np.inf]
+    assert thresholds_of(np.empty(0), np.array([0.1])).tolist() == [0.8]
+
+
+def test_counts_of_rows_and_items_by_hand():
+    P = np.array([[0.9, 0.6], [0.9, 0.9], [0.7, 0.9]])
+    record = read_questions(P, np.array([[1, 1], [0, 1], [1, 1]]))
+    levels = np.array([[0.8], [0.8]])
+    q = record.question.index
+    n, m, e = counts_of(record, levels, "question", q, real=True)
+    assert (n.tolist(), m.tolist(), e.tolist()) == ([3, 3], [[2], [2]], [[1], [0]])
+    n, m, e = counts_of(record, levels, "item", q, real=True)
+    assert (n.tolist(), m.tolist(), e.tolist()) == ([3], [[1]], [[1]])
+    n, m, e = counts_of(record, levels, "log", q, real=True)
+    assert n.tolist() == [3]
+    _, _, said = counts_of(record, levels, "item", q, real=False)
+    assert said[0, 0] == pytest.approx(1.0 - 0.9 * 0.9)
+
+
+def test_a_certificate_is_the_exact_binomial_test_at_its_edge():
+    log = [{"id": i, "confidence": 0.99, "correct": True} for i in range(45)]
+    other = read_questions([{"confidence": 0.99 - 1e-6 * i} for i in range(50)])
+    rules = QuestionRules(risk=0.1, confidence=0.99).fit(log, other=other)
+    (one,) = rules.certificates_.values()
+    assert (one.accepted, one.errors) == (45, 0)
+    assert binom.cdf(0, 44, 0.1) <= 0.01 < binom.cdf(0, 43, 0.1)
+    assert QuestionRules(risk=0.1, confidence=0.99).fit(log[:44], other=other).certificates_
+    with pytest.raises(InputError, match="at least 44 rows without an error; got 43"):
+        QuestionRules(risk=0.1, confidence=0.99).fit(log[:43], other=other)
+    assert "error rate" in rules.guarantee_.quantity
+    assert rules.decide(log[:1]).tolist() == ["answer"]
+
+
+def simulate(runs, unit, family="split", bend=0.0, n=400, n_questions=4):
+    """(share of runs in which a promise of .1 at .9 is broken, mean share answered, oracle's)."""
+    broken, shares, best = 0, [], []
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        a = rng.uniform(3.0, 10.0, n_questions)
+        S, _, hit = table(n, a, rng, bend)
+        other = read_questions(table(300, a, rng, bend)[0])
+        big, risk, _ = table(4000, a, rng, bend)
+        rules = QuestionRules(0.1, 0.9, unit=unit, family=family, when_uncertain="answer_none").fit(
+            read_questions(S, hit), other=other
+        )
+        t = np.array([rules.thresholds_[str(q)] for q in range(n_questions)])
+        used = big > t
+        rate = np.array(
+            [r[u].mean() if u.any() else 0.0 for r, u in zip(risk.T, used.T, strict=True)]
+        )
+        if unit == "log":
+            rate = np.array([risk[used].mean() if used.any() else 0.0])
+        if unit == "item":
+            done = used.all(axis=1)
+            rate = 1.0 - np.prod(1.0 - risk[done], axis=1).mean() if done.any() else 0.0
+        broken += bool(np.max(rate) > 0.1)
+        shares.append(used.mean())
+        order = np.sort(risk, axis=0)
+        best.append((np.cumsum(order, axis=0) / np.arange(1, 4001)[:, None] <= 0.1).mean())
+    return broken / runs, np.mean(shares), np.mean(best)
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")
+@pytest.mark.parametrize(
+    ("unit", "family", "bend"),
+    [("question", "split", 0.0), ("question", "split", -0.4), ("question", "order", 0.0),
+     ("log", "split", 0.2), ("item", "split", 0.0)],
+)  # fmt: skip
+def test_promises_are_kept(unit, family, bend):
+    runs = 60
+    broken, _, _ = simulate(runs, unit, family, bend, n=250)
+    assert broken <= 0.1 + 3.0 * np.sqrt(0.1 * 0.9 / runs)
+
+
+@pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")
+def test_much_of_what_could_be_answered_is_answered():
+    _, share, best = simulate(12, "question", n=1500)
+    assert share > 0.7 * best
+
+
+def test_an_unfitted_calibrator_is_fitted_on_other_items():
+    rng = np.random.default_rng(0)
+    S, _, hit = table(1500, np.array([6.0, 8.0]), rng, bend=-0.5)
+    record = read_questions(S, hit)
+    rules = QuestionRules(0.15, 0.9, calibrator=QuestionCalibrator()).fit(record)
+    first = halves_of_items(record, 0)
+    assert first.sum() == 1500
+    assert sum(one.n for one in rules.certificates_.values()) <= 1500
+    decided = rules.decide(record)
+    assert set(decided) <= {"answer", "ask"}
+    wrong = 1.0 - record.correct[decided == "answer"].mean()
+    assert wrong < 0.15
+
+
+def test_costs_and_escalation():
+    rng = np.random.default_rng(1)
+    S, _, hit = table(1500, np.array([9.0]), rng)
+    record = read_questions(S, hit)
+    plain = QuestionRules(0.1, 0.9).fit(record).thresholds_["0"]
+    dear = QuestionRules(0.1, 0.9, costs={"0": (20.0, 1.0)}, escalate=0.3).fit(record)
+    assert dear.thresholds_["0"] >= 0.95 > plain
+    decided = dear.decide(read_questions(np.array([[0.99], [0.9], [0.6]])))
+    assert decided.tolist() == ["answer", "ask", "escalate"]
+
+
+def test_refusals_name_the_labels():
+    log = [{"question": "q", "confidence": 0.9, "correct": True}] * 25
+    with pytest.raises(InputError, match="at least 59 rows without an error; got 25"):
+        QuestionRules().fit(log)
+    with pytest.warns(CalibrationWarning, match="No answer is used"):
+        rules = QuestionRules(when_uncertain="answer_none").fit(log)
+    assert rules.decide(log).tolist() == ["escalate"] * 25
+    assert "59 rows" in rules.reasons_["q"]
+    with pytest.raises(InputError, match="must have outcomes to fit"):
+        QuestionRules().fit([{"confidence": 0.5}])
+    with pytest.raises(InputError, match="risk must be above 0"):
+        QuestionRules(risk=0.0).fit(log)
+
+
+def locked(tmp_path, n=2000):
+    rng = np.random.default_rng(0)
+    p = rng.beta(9.0, 1.0, n)
+    hits = (rng.random(n) < p).tolist()
+    log = [
+        {"id": i, "question": "q", "confidence": a, "correct": hit, "model": "v1"}
+        for i, (a, hit) in enumerate(zip(p.tolist(), hits, strict=True))
+    ]
+    lock = QuestionLock.of(QuestionRules(risk=0.1, confidence=0.9).fit(log))
+    return log, lock, lock.write(tmp_path / "rules.lock.json")
+
+
+def test_a_lock_is_bound_to_a_version_of_the_model(tmp_path):
+    log, lock, path = locked(tmp_path)
+    again = read_lock(path)
+    assert again.decide(log).tolist() == lock.decide(log).tolist()
+    new = [{**row, "model": "v2"} for row in log]
+    with pytest.raises(InputError, match=r"model \['v1'\] of the lock; got \['v2'\]"):
+        again.decide(new)
+    assert again.decide(new, any_model=True).tolist() == lock.decide(log).tolist()
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["models"] == ["v1"]
+    assert content["rules"]["thresholds"] == lock.rules.thresholds_
+    content["rules"]["thresholds"]["q"] = 0.1
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(SavedFileError, match="was changed after it was written"):
+        read_lock(path)
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(SavedFileError, match="is not a lock file"):
+        read_lock(path)
+
+
+def test_a_swap_is_checked_at_the_level_of_its_version(tmp_path):
+    log, lock, _ = locked(tmp_path)
+    (same,) = lock.check(log)
+    assert isinstance(same, SwapCheck)
+    assert same.alpha == pytest.approx(6.0 * 0.1 / np.pi**2)
+    assert lock.check(log, version=3)[0].alpha == pytest.approx(same.alpha / 9.0)
+    assert same.answered == same.answered_before
+    (better,) = lock.check([{**row, "correct": row["confidence"] > 0.6} for row in log])
+    assert better.state == "holds"
+    rng = np.random.default_rng(5)
+    worse = [{**row, "correct": bool(rng.random() < 0.6)} for row in log]
+    (broken,) = lock.check(worse)
+    assert (broken.state, broken.labels_needed) == ("broken", np.inf)
+    assert broken.gap > 0.2
+    (few,) = lock.check(log[:15])
+    assert few.state == "cannot tell"
+    assert few.labels_needed > 15
+    assert len(LEVELS) > 20
