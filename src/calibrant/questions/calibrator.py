@@ -256,7 +256,7 @@ def table_rows(
     P: np.ndarray, Y: np.ndarray, weight: np.ndarray, floor: float, alike: bool
 ) -> RaggedRows:
     """Yes/no rows of a table, merged in cells of nearly equal log-odds if they are many."""
-    n, L = P.shape
+    n, L = len(P), int(P.shape[1])
     width, parts = max(1, BLOCK // n), list[RaggedRows]()
     for j in range(0, L, width):
         p = np.clip(P[:, j : j + width], floor, 1.0 - min(floor, 0.25)).T.ravel()
@@ -265,7 +265,8 @@ def table_rows(
         odds = np.zeros(2 * size)
         odds[1::2] = np.log(p) - np.log1p(-p)
         mass = (np.column_stack([1.0 - hit, hit]) * repeated[:, None]).ravel()
-        group = np.zeros(size, np.intp) if alike else j + np.repeat(np.arange(size // n), n)
+        columns = np.arange(size // n)
+        group = np.zeros(size, np.intp) if alike else j + np.repeat(columns, n)
         start = 2 * np.arange(size + 1)
         slot = np.tile([0, 1], size)
         own = RaggedRows(

@@ -13,7 +13,7 @@ import numpy as np
 from calibrant.arrays import column_names, plain_array
 from calibrant.errors import InputError
 
-__all__ = ["NESTED", "Entry", "Fields", "batches", "entries_of", "words_of"]
+__all__ = ["NESTED", "Entry", "Fields", "batches", "entries_of", "is_a", "words_of"]
 
 #: Lines that are parsed together.
 LINES = 16_384
@@ -52,6 +52,11 @@ class Entry(NamedTuple):
     signals: tuple[Any, ...] | None = None
 
 
+def is_a(value: Any, *kinds: Any) -> bool:
+    """Whether a value of any type is of one of these types."""
+    return isinstance(value, kinds)
+
+
 def batches(source: Any, fields: Fields) -> Iterator[list[Any]]:
     """Mappings in lists of some thousands, from a path of JSON lines, a frame or an iterable."""
     if isinstance(source, str | Path):
@@ -59,14 +64,14 @@ def batches(source: Any, fields: Fields) -> Iterator[list[Any]]:
         return
     if column_names(source) is not None:
         source = _frame_rows(source, fields)
-    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+    if is_a(source, Mapping) or not is_a(source, Iterable):
         raise InputError(
             "source must be a path of JSON lines, a data frame, or a list of mappings such as"
             f" {{'id': 1, 'question': 'a', 'probs': {{...}}}}; got a {type(source).__name__}."
         )
-    rows = iter(source)
-    while batch := list(islice(rows, LINES)):
-        odd = next((one for one in batch if not isinstance(one, Mapping)), None)
+    rows: Iterator[Any] = iter(source)
+    while batch := list[Any](islice(rows, LINES)):
+        odd = next((one for one in batch if not is_a(one, Mapping)), None)
         if odd is not None:
             raise InputError(
                 f"every row must be a mapping such as {{'probs': {{'a': 0.7, 'b': 0.3}}}}; got"
@@ -108,7 +113,7 @@ def _frame_rows(frame: Any, fields: Fields) -> Iterator[dict[str, Any]]:
     each option.
     """
     names = column_names(frame) or []
-    several = list(fields.probs) if isinstance(fields.probs, list | tuple) else []
+    several: list[Any] = list(fields.probs) if is_a(fields.probs, list, tuple) else []
     missing = [name for name in several if name not in names]
     if missing:
         raise InputError(f"source has no column {missing[0]!r}; name columns among {names[:12]}.")
@@ -117,10 +122,10 @@ def _frame_rows(frame: Any, fields: Fields) -> Iterator[dict[str, Any]]:
         found = dict(zip(columns, row, strict=True))
         if several:
             found["probs"] = {str(name): found[name] for name in several}
-        held = found.get("probs" if several else fields.probs)
-        if isinstance(held, str):
+        held: Any = found.get("probs" if several else fields.probs)
+        if is_a(held, str):
             held = json.loads(held)
-        if isinstance(held, Mapping):
+        if is_a(held, Mapping):
             found["probs"] = {name: p for name, p in held.items() if p is not None and p == p}
         yield found
 
@@ -154,7 +159,7 @@ def _other_forms(one: Mapping[str, Any], fields: Fields, name: str) -> Iterator[
     """The rows of an object without a mapping of probabilities."""
     for nested in NESTED:
         held = one.get(nested)
-        if isinstance(held, Mapping | list) and name not in one:
+        if is_a(held, Mapping, list) and name not in one:
             yield from entries_of(list(_children(one, held, fields)), fields)
             return
     label = one.get(fields.label, one.get("correct"))
@@ -172,23 +177,23 @@ def _other_forms(one: Mapping[str, Any], fields: Fields, name: str) -> Iterator[
 def _children(one: Mapping[str, Any], held: Any, fields: Fields) -> Iterator[dict[str, Any]]:
     """The questions of one item, with what they share."""
     shared = {key: one[key] for key in (fields.id, fields.model, fields.weight) if key in one}
-    pairs = held.items() if isinstance(held, Mapping) else ((None, each) for each in held)
+    pairs: Any = held.items() if is_a(held, Mapping) else ((None, each) for each in held)
     for question, each in pairs:
         named = {} if question is None else {fields.question: question}
         yield {**shared, **named, **each}
 
 
 def _probabilities(
-    one: Mapping[str, Any], fields: Fields, name: str, label: Any
+    one: Any, fields: Fields, name: str, label: Any
 ) -> tuple[dict[str, float] | None, Any]:
     """The probabilities of an object's options, and its outcome in their names."""
-    held = one.get(name)
-    if isinstance(held, Mapping):
+    held: Any = one.get(name)
+    if is_a(held, Mapping):
         return dict(held), label
-    if isinstance(held, list):
+    if is_a(held, list):
         return {str(k): p for k, p in enumerate(held)}, label
     if (logs := one.get("logprobs")) is not None:
-        pairs = logs.items() if isinstance(logs, Mapping) else enumerate(logs)
+        pairs: Any = logs.items() if is_a(logs, Mapping) else enumerate(logs)
         names, values = zip(*((str(key), float(value)) for key, value in pairs), strict=True)
         odds = np.exp(np.array(values) - max(values))
         return dict(zip(names, (odds / odds.sum()).tolist(), strict=True)), label

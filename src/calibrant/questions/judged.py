@@ -118,7 +118,7 @@ def compare_rates(
         seen = int(own.seen.sum())
         if seen < LEAST:
             raise InputError(f"labels must hold {LEAST} of model {names[k]!r}; got {seen}.")
-        own = Sample(own.score, own.label, np.full(rows.sum(), own.seen.mean()), own.cluster)
+        own = Sample(own.score, own.label, np.full(int(rows.sum()), own.seen.mean()), own.cluster)
         value, phi = influences(own, judge_weight(own))
         total, moves[rows] = total + sign * value, sign * phi / rows.sum()
     assert sample.cluster is not None
@@ -215,7 +215,7 @@ def audit_transport(
     require_level(level)
     sample = read_sample(judge, labels, None, item, None, 0)
     names, code = np.unique(np.asarray(model), return_inverse=True)
-    found = []
+    found = list[Transport]()
     assert sample.cluster is not None
     for k, name in enumerate(names):
         own, rest = (code == k) & sample.seen, (code != k) & sample.seen

@@ -114,7 +114,7 @@ class QuestionLock:
             "rules": self.rules.to_dict(),
             "object": base64.b64encode(held).decode(),
         }
-        with replacing(path, overwrite=overwrite) as temporary:
+        with replacing(Path(path), overwrite=overwrite) as temporary:
             Path(temporary).write_text(json.dumps(content, indent=1), encoding="utf-8")
         return Path(path)
 

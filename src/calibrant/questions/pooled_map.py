@@ -190,17 +190,17 @@ def _shares(leaves: Leaves, kind: int, varied: bool) -> tuple[Shares, list[Any]]
     place = {name: k for k, name in enumerate(names)}
     E = leaves.n_slots + 3
     design = np.zeros((len(leaves.names), E, len(names)))
-    for g, (_, *own) in enumerate(leaves.names):
-        design[g, E - 2, [0] + [place[t] for t in [("type", own[0])] if t in place]] = 1.0
-        for slot in range(1, (own[1] or 2)) if kind != CHOICE else ():
-            design[g, slot, place["offset", tuple(own), slot]] = 1.0
+    for g, (_, kin, levels) in enumerate(leaves.names):
+        design[g, E - 2, [0, place.get(("type", kin), 0)]] = 1.0
+        for slot in range(1, levels or 2) if kind != CHOICE else ():
+            design[g, slot, place["offset", (kin, levels), slot]] = 1.0
     for (g, option), slot in leaves.options.items():
         if ("option", option) in place:
             design[g, slot, place["option", option]] = 1.0
     if varied:
         design[:, E - 1, 1] = 1.0
     group = {"type": 0, "option": 3}
-    shared = [group.get(name[0], -1) if isinstance(name, tuple) else -1 for name in names]
+    shared = [group.get(name[0], -1) for name in names]
     own = np.array([1] + [2] * leaves.n_slots)
     return Shares(design, np.array(shared), own), names
 
@@ -343,12 +343,12 @@ class PooledMap(Saved):
         options = dict(self.leaves.options)
         theta = np.zeros((len(new), S + 3))
         n_known = len(self.leaves.names)
-        for g, (_, *own) in enumerate(new):
-            theta[g, -2] = self.shared[0]
-            theta[g, -2] += sum(self.shared[place[t]] for t in [("type", own[0])] if t in place)
+        for g, (_, kin, levels) in enumerate(new):
+            at = place.get(("type", kin), 0)
+            theta[g, -2] = self.shared[0] + (self.shared[at] if at else 0.0)
             theta[g, -1] = self.shared[1] if "b" in place else 0.0
             for slot in range(1, S + 1) if self.kind != CHOICE else ():
-                theta[g, slot] = self._offset(own, slot, place)
+                theta[g, slot] = self._offset((kin, levels), slot, place)
             shared = [name for name in self.names if name[0] == "option"][:S]
             for slot, name in enumerate(shared, 1):
                 options[n_known + g, name[1]] = slot
@@ -361,10 +361,10 @@ class PooledMap(Saved):
             centre=np.vstack([self.centre, np.zeros((len(new), S + 1))]),
         )
 
-    def _offset(self, own: list[Any], slot: int, place: dict[Any, int]) -> float:
+    def _offset(self, own: tuple[str, int], slot: int, place: dict[Any, int]) -> float:
         """The offset of a type; of a new type the mean over those with as many levels."""
-        if ("offset", tuple(own), slot) in place:
-            return float(self.shared[place["offset", tuple(own), slot]])
+        if ("offset", own, slot) in place:
+            return float(self.shared[place["offset", own, slot]])
         like = [
             self.shared[k]
             for name, k in place.items()

@@ -6,10 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.intervals import normal_quantile
+from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.softmax import log_odds
 from calibrant._support.options import require_option
 from calibrant.arrays import to_array
 from calibrant.contracts.columns import Result
@@ -235,7 +236,11 @@ def _cross_fitted(sample: Sample, random_state: int, fit: Any) -> Sample:
 
 def _calibrated(sample: Sample, random_state: int) -> Sample:
     """The sample with cross-fitted isotonic scores."""
-    return _cross_fitted(sample, random_state, lambda part: fitted_curve(part).predict)
+    return _cross_fitted(sample, random_state, _curve)
+
+
+def _curve(part: Sample) -> Any:
+    return fitted_curve(part).predict
 
 
 def fitted_curve(part: Sample) -> Isotonic:
@@ -258,7 +263,11 @@ def _pooled(sample: Sample, random_state: int) -> Sample:
         X = np.column_stack([np.ones(len(part.label)), (part.score - centre) / spread])
         ridge = np.diag(np.append(0.0, np.full(X.shape[1] - 1, weight.mean())))
         slope = np.linalg.solve((X.T * weight) @ X + ridge, (X.T * weight) @ part.label)
-        return lambda score: slope[0] + (score - centre) / spread @ slope[1:]
+
+        def predict(score: np.ndarray) -> np.ndarray:
+            return slope[0] + (score - centre) / spread @ slope[1:]
+
+        return predict
 
     return _cross_fitted(sample, random_state, fit)
 
@@ -315,7 +324,7 @@ def _limits(
     ``unseen`` are the number of labels of the outcomes 0 and 1.
     """
     n = freedom + 1.0
-    ends = []
+    ends = list[float]()
     for side, few in zip((-1.0, 1.0), unseen, strict=True):
         v, s2 = value, variance
         if few < FEW:
@@ -324,7 +333,7 @@ def _limits(
             s2 = variance * (n / (n + 1.0)) ** 2 + (other - value) ** 2 / (n + 1.0) ** 2
         v = min(max(v, 0.25 / n), 1.0 - 0.25 / n)
         half = normal_quantile(level, freedom) * math.sqrt(s2) / (v * (1.0 - v))
-        end = float(special.expit(special.logit(v) + side * half))
+        end = float(sigmoid(log_odds(v) + side * half))
         ends.append(min(end, value) if side < 0.0 else max(end, value))
     return ends[0], ends[1]
 
@@ -333,7 +342,7 @@ def _estimate(sample: Sample, level: float, population: str) -> RateEstimate:
     own = sample.label[sample.seen]
     weight = judge_weight(sample)
     rare = (float((1.0 - own).sum()), float(own.sum()))
-    found = []
+    found = list[tuple[float, float, float, float]]()
     for one in (weight, 0.0):
         value, variance, freedom = _error(sample, one, population)
         value = min(max(value, 0.0), 1.0)

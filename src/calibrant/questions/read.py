@@ -12,7 +12,7 @@ from calibrant.arrays import column_names, to_array, weights
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import Groups
 from calibrant.labels import encode_labels, is_missing
-from calibrant.questions.entries import NESTED, Fields, batches, entries_of, words_of
+from calibrant.questions.entries import NESTED, Fields, batches, entries_of, is_a, words_of
 from calibrant.questions.record import CHOICE, KINDS, SCORE, YES_NO, Questions
 
 __all__ = ["as_questions", "decimals_of", "is_questions", "read_questions"]
@@ -129,15 +129,16 @@ def read_questions(
         return _weighted(source, sample_weight)
     if isinstance(source, np.ndarray) or y is not None:
         return _weighted(_of_arrays(source, y, ordered), sample_weight)
-    own = (id, question, tuple(probs) if isinstance(probs, list) else probs, label, type, model)
-    fields = Fields(*own, weight, confidence, tuple(signals))
+    held: Any = probs if is_a(probs, str) else tuple(probs)
+    texts = (label, type, model, weight, confidence)
+    fields = Fields(id, question, held, *texts, tuple(signals))
     return _weighted(_of_log(source, fields, ordered, missing), sample_weight)
 
 
 def is_questions(P: Any) -> bool:
     """Whether P can only be answers to questions: a record, or a list of mappings."""
-    listed = isinstance(P, list | tuple) and len(P) > 0
-    return isinstance(P, Questions) or (listed and all(isinstance(one, dict) for one in P))
+    listed = is_a(P, list, tuple) and len(P) > 0
+    return is_a(P, Questions) or (listed and all(is_a(one, dict) for one in P))
 
 
 def as_questions(P: Any, y: Any = None, sample_weight: Any = None) -> Questions:
@@ -149,8 +150,8 @@ def as_questions(P: Any, y: Any = None, sample_weight: Any = None) -> Questions:
         outcomes = [None] * len(P) if y is None else list(y)
         if len(outcomes) != len(P):
             raise InputError(f"y must have {len(P)} outcomes, one a row; got {len(outcomes)}.")
-        P = [{"probs": p, "label": one} for p, one in zip(P, outcomes, strict=True)]
-        y = None
+        log = [{"probs": p, "label": one} for p, one in zip(P, outcomes, strict=True)]
+        return read_questions(log, sample_weight=sample_weight)
     return read_questions(P, y, sample_weight=sample_weight)
 
 
@@ -178,7 +179,7 @@ def _of_arrays(P: Any, y: Any, ordered: bool) -> Questions:
     values = to_array(P, "P").astype(np.float64)
     if values.ndim == 1:
         values = values[:, None]
-    n, L = values.shape
+    n, L = len(values), int(values.shape[1])
     titles = np.array([str(j) for j in range(L)] if names is None else names, dtype=object)
     if ordered:
         classes = None if names is None else titles
@@ -197,43 +198,46 @@ def _of_arrays(P: Any, y: Any, ordered: bool) -> Questions:
     if (values > 1.0 + SUMS).any():
         raise InputError(f"P must be at most 1; got {values.max():g}; pass probabilities.")
     p = np.minimum(values.ravel(), 1.0)
-    column = np.tile(np.arange(L), n)
-    return Questions(
-        np.column_stack([1.0 - p, p]).ravel(),
-        2 * np.arange(n * L + 1),
-        Groups(np.array(["no", "yes"], dtype=object), np.tile([0, 1], n * L)),
-        np.full(n * L, YES_NO, np.int8),
-        Groups(titles, column),
-        _one(KINDS[YES_NO], n * L),
-        Groups(np.array(list(map(str, range(n))), dtype=object), np.repeat(np.arange(n), L)),
-        _one("", n * L),
-        right.ravel(),
-        decimals=decimals_of(p),
-        cluster=np.repeat(np.arange(n), L) if L > 1 else None,
-    )
+    column, item = np.divmod(np.arange(n * L), L)[::-1]
+    both = np.array(["no", "yes"], dtype=object)
+    found = _even(np.column_stack([1.0 - p, p]), both, YES_NO, item, right.ravel(), p)
+    apart = item if L > 1 else None
+    return replace(found, question=Groups(titles, column), cluster=apart)
 
 
 def _of_levels(values: np.ndarray, titles: np.ndarray, right: np.ndarray) -> Questions:
     """Rows of an (n, K) array of the probabilities of ordered levels."""
-    n, K = values.shape
+    n, K = len(values), int(values.shape[1])
     _refuse_odd(values.ravel())
     total = values.sum(axis=1)
     _refuse_sums(total, np.full(n, K), 0.0)
+    rows = np.arange(n)
+    return _even(values / total[:, None], titles, SCORE, rows, right, values)
+
+
+def _even(
+    P: np.ndarray, names: np.ndarray, kind: int, item: Any, right: np.ndarray, given: np.ndarray
+) -> Questions:
+    """Rows (n, K) of one kind and one question; ``given`` may have been rounded."""
+    n, K = len(P), int(P.shape[1])
+    start = K * np.arange(n + 1)
+    place = np.tile(np.arange(K), n)
+    items = np.array([str(k) for k in range(int(item[-1]) + 1)], dtype=object)
     return Questions(
-        (values / total[:, None]).ravel(),
-        K * np.arange(n + 1),
-        Groups(titles, np.tile(np.arange(K), n)),
-        np.full(n, SCORE, np.int8),
+        P.ravel(),
+        start,
+        Groups(names, place),
+        np.full(n, kind, np.int8),
         _one("", n),
-        _one(KINDS[SCORE], n),
-        Groups(np.array(list(map(str, range(n))), dtype=object), np.arange(n)),
+        _one(KINDS[kind], n),
+        Groups(items, item),
         _one("", n),
         right,
-        decimals=decimals_of(values),
+        decimals=decimals_of(given),
     )
 
 
-def _one(name: str, n: int) -> Groups:
+def _one(name: Any, n: int) -> Groups:
     return Groups(np.array([name], dtype=object), np.zeros(n, np.intp))
 
 
@@ -270,14 +274,15 @@ def _refuse_sums(total: np.ndarray, size: np.ndarray, half: float) -> None:
 def _of_log(source: Any, fields: Fields, ordered: bool, missing: str) -> Questions:
     """The record of a log in any form that ``entries_of`` takes."""
     columns = {name: _Column() for name in ("id", "question", "type", "model", "label", "option")}
-    values, sizes, weight, signals, soft, kept = [], [], [], [], [], []
+    values, sizes, kept = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
+    weight, signals, soft = list[Any](), list[Any](), list[Any]()
     for batch in batches(source, fields):
         rows = list(entries_of(batch, fields))
         valid = [one for one in rows if one.probs]
         kept.append(np.array([bool(one.probs) for one in rows]))
         for name in ("id", "question", "type", "model"):
             columns[name].add([getattr(one, name) for one in valid])
-        soft += [(one.label if isinstance(one.label, dict) else None) for one in valid]
+        soft += [(one.label if is_a(one.label, dict) else None) for one in valid]
         columns["label"].add([_label(one.label) for one in valid])
         probs = [_both(one.probs) for one in valid]
         columns["option"].add([name for one in probs for name in one])

@@ -137,7 +137,7 @@ class Questions(PlainRows):
         """Positions of the options of some rows (indices) in the flat arrays."""
         size = self.size[rows]
         before = np.cumsum(size) - size
-        return np.arange(size.sum()) + np.repeat(self.start[rows] - before, size)
+        return np.arange(int(size.sum())) + np.repeat(self.start[rows] - before, size)
 
     def _own(self, rows: Any) -> dict[str, Any]:
         rows = np.arange(len(self))[rows]

@@ -237,17 +237,17 @@ class QuestionRules(Promised, Saved, BaseEstimator):
 
     def _certify(self, tested: Questions, beside: list[Questions]) -> None:
         names = [str(one) for one in tested.question.names]
-        present = np.unique(tested.question.index)
+        present: list[int] = np.unique(tested.question.index).tolist()
         table = np.full((len(names), len(LEVELS)), math.inf)
-        scores = {int(q): _scores_beside(names[q], int(q), tested, beside) for q in present}
+        scores = {q: _scores_beside(names[q], q, tested, beside) for q in present}
         for q in present:
             wrong, ask = (self.costs or {}).get(names[q], (0.0, 1.0))
-            table[q] = thresholds_of(scores[int(q)], LEVELS * self.risk)
+            table[q] = thresholds_of(scores[q], LEVELS * self.risk)
             table[q] = np.maximum(table[q], 1.0 - ask / wrong if wrong > ask else -math.inf)
         seen = counts_of(tested, table, self.unit, tested.question.index, real=True)
         if self.unit == "question":
             units = [names[q] for q in present]
-            expected = [_expected(scores[int(q)], table[q]) for q in present]
+            expected = [_expected(scores[q], table[q]) for q in present]
             share, errors = (np.array(one) for one in zip(*expected, strict=True))
         else:
             units = [ALL]
@@ -275,7 +275,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         """Predicted shares of rows or items above each threshold, and of errors, (1, levels)
         each.
         """
-        place, found = {name: q for q, name in enumerate(names)}, []
+        place, found = {name: q for q, name in enumerate(names)}, list[Any]()
         for one in beside:
             index = np.array([place.get(str(name), -1) for name in one.question.names])
             known = index[one.question.index] >= 0
@@ -432,7 +432,7 @@ def counts_of(
     if unit == "item":
         _, item = np.unique(record.item.index, return_inverse=True)
         order = np.argsort(item, kind="stable")
-        first = np.searchsorted(item[order], np.arange(item.max() + 1))
+        first = np.searchsorted(item[order], np.arange(int(item.max()) + 1))
         above = np.logical_and.reduceat(above[order], first, axis=0)
         lost = 1.0 - np.multiply.reduceat(1.0 - lost[order], first)
     if unit != "question":
