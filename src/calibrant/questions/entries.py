@@ -13,7 +13,7 @@ import numpy as np
 from calibrant.arrays import column_names, plain_array
 from calibrant.errors import InputError
 
-__all__ = ["NESTED", "Entry", "Fields", "batches", "entries_of", "is_a", "words_of"]
+__all__ = ["NESTED", "Entry", "Fields", "batches", "entries_of", "is_a", "numbers_of", "words_of"]
 
 #: Lines that are parsed together.
 LINES = 16_384
@@ -216,3 +216,15 @@ def _votes(samples: Any, label: Any) -> tuple[dict[str, float], Any]:
 def words_of(name: Any) -> int:
     """1 if a name means the event, 0 if its opposite, -1 otherwise."""
     return EVENT.get(str(name).strip().lower(), -1)
+
+
+def numbers_of(names: Iterable[Any]) -> np.ndarray:
+    """The numbers that names spell, nan for others."""
+
+    def number(name: Any) -> float:
+        try:
+            return float(name)
+        except (TypeError, ValueError):
+            return np.nan
+
+    return np.array([number(name) for name in names])

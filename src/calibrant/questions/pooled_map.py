@@ -13,12 +13,11 @@ from calibrant.questions.record import CHOICE, SCORE, YES_NO, Questions
 
 __all__ = ["Leaves", "PooledMap", "compressed", "floor_of", "logs_of"]
 
-#: Labelled rows from which an option of a question has an offset, and most such options of one.
-RECURRING, MOST_OPTIONS = 10, 31
-#: Most options that share an offset over several questions.
-MOST_SHARED = 16
+#: Labelled rows from which an option of a question has an offset, most such options of one, and
+#: most options that share an offset over several questions.
+RECURRING, MOST_OPTIONS, MOST_SHARED = 10, 31, 16
 #: Steps of the search, those in which spreads are chosen, and the change at which it ends.
-STEPS, CHOOSING, SMALL = 60, 20, 1e-5
+STEPS, CHOOSING, SMALL = 60, 20, 1e-3
 #: Farthest step of a parameter, first spread, and the spread of a single group.
 FARTHEST, FIRST, NOTHING = 2.0, 0.2, 1e-3
 #: Logarithms of the share of half a unit that a probability rounded to 0 is read as.
@@ -441,10 +440,7 @@ def _searched(rows: RaggedRows, shares: Shares) -> tuple[np.ndarray, np.ndarray,
         else:
             return shared, own, spreads, "stalled" if change > 1e-3 else "converged"
         shared, own = trial
-        if change < SMALL or (step >= CHOOSING and change < 1e-4):
-            status = "converged"
-            break
-        if change < 1e-3 and np.allclose(before, spreads, rtol=0.02):
+        if change < SMALL and np.allclose(before, spreads, rtol=0.02):
             status = "converged"
             break
     return shared, own, spreads, status

@@ -1,6 +1,6 @@
 """Reading of question logs, multilabel tables and ordinal arrays into a record."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -12,7 +12,15 @@ from calibrant.arrays import column_names, to_array, weights
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import Groups
 from calibrant.labels import encode_labels, is_missing
-from calibrant.questions.entries import NESTED, Fields, batches, entries_of, is_a, words_of
+from calibrant.questions.entries import (
+    NESTED,
+    Fields,
+    batches,
+    entries_of,
+    is_a,
+    numbers_of,
+    words_of,
+)
 from calibrant.questions.record import CHOICE, KINDS, SCORE, YES_NO, Questions
 
 __all__ = ["as_questions", "decimals_of", "is_questions", "read_questions"]
@@ -25,12 +33,10 @@ WORDS = {
 }
 #: Most decimals of numbers that were rounded, and the error of decimals in binary.
 MOST_DECIMALS, BINARY = 6, 1e-6
-#: Largest error of a sum of probabilities that were not rounded.
-SUMS = 1e-4
+#: Largest error of a sum of probabilities that were not rounded, and most levels of a score.
+SUMS, LEVELS = 1e-4, 10
 #: Fields by which a mapping is a row of a log, and not a mapping of probabilities.
 FORMS = {"probs", "confidence", "logprobs", "samples", "signals", *NESTED}
-#: Most levels of a score.
-LEVELS = 10
 
 
 class _Codes(dict[Any, int]):
@@ -366,18 +372,6 @@ def _assembled(
     )
 
 
-def _numbers(names: Iterable[Any]) -> np.ndarray:
-    """The numbers that names spell, nan for others."""
-
-    def number(name: Any) -> float:
-        try:
-            return float(name)
-        except (TypeError, ValueError):
-            return np.nan
-
-    return np.array([number(name) for name in names])
-
-
 def _kinds(
     option: Groups, types: Groups, start: np.ndarray, size: np.ndarray, ordered: bool
 ) -> np.ndarray:
@@ -388,7 +382,7 @@ def _kinds(
     opposite = (size == 2) & (np.minimum.reduceat(words, start[:-1]) == 0)
     opposite &= np.maximum.reduceat(words, start[:-1]) == 1
     if ordered:
-        level = np.isfinite(_numbers(option.names))[option.index]
+        level = np.isfinite(numbers_of(option.names))[option.index]
         levels = np.logical_and.reduceat(level, start[:-1]) & (size <= LEVELS) & (size > 2)
         kind = np.where((kind < 0) & levels, SCORE, kind)
     kind = np.where((kind < 0) & opposite, YES_NO, kind)
@@ -407,7 +401,7 @@ def _order(option: Groups, kind: np.ndarray, start: np.ndarray, size: np.ndarray
     if (kind == CHOICE).all():
         return slice(None)
     words = np.array([float(words_of(name)) for name in option.names])
-    numbers = _numbers(option.names)
+    numbers = numbers_of(option.names)
     numbers = np.where(np.isnan(numbers), np.arange(len(numbers)), numbers)
     row = np.repeat(np.arange(len(kind)), size)
     own = kind[row]
