@@ -157,7 +157,15 @@ class _HeldOut:
         self.P: np.ndarray = np.maximum(P, 1e-15)
         self.own: np.ndarray = self.P[:, at]
         self.weight: np.ndarray = mass[at]
+        _, item = np.unique(record.item.index, return_inverse=True)
+        several = int(item.max()) + 1 < len(record)
+        self.cluster: np.ndarray | None = item[record.row[at]] if several else None
         self.even: np.ndarray = np.repeat(record.weights / record.size, record.size)
+
+    @property
+    def telling(self) -> float:
+        """Twice the rows whose outcome has a probability below one half without calibration."""
+        return 2.0 * float(self.weight[self.own[0] < 0.5].sum())
 
     def losses(self, pool: np.ndarray) -> np.ndarray:
         """(m,) log losses of the mean with weights (J,)."""
