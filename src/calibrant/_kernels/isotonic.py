@@ -33,25 +33,18 @@ def pool_ties(
     weighted mean outcomes: three (m,) arrays.
     """
     # Scores may have been sorted once for several maps; a few rows tell most others.
-    if (np.diff(score[:FEW_ROWS]) >= 0.0).all() and (np.diff(score) >= 0.0).all():
-        step = np.diff(score)
-        if len(near_ties(score)) == np.count_nonzero(step) + 1:
-            first = np.flatnonzero(np.append(True, step > 0.0))
-            mass = np.add.reduceat(weight, first)
-            return score[first], mass, np.add.reduceat(weight * correct, first) / mass
-    order = np.argsort(score)
-    ordered = score.take(order)
+    known = (np.diff(score[:FEW_ROWS]) >= 0.0).all() and (np.diff(score) >= 0.0).all()
+    order = slice(None) if known else np.argsort(score)
+    ordered = score[order]
     first = near_ties(ordered)
-    if len(first) == len(score):
-        mass = weight.take(order)
-        mean = mass * correct.take(order)
-        mean /= mass
-        return ordered, mass, mean
-    if len(first) == 1 + np.count_nonzero(np.diff(ordered)):
-        unique, inverse = ordered[first], np.empty(len(score), dtype=np.intp)
-        inverse[order] = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(score))))
-    else:
-        unique, inverse = distinct_scores(score)
+    distinct = len(first) == len(score)
+    if distinct or len(first) == 1 + np.count_nonzero(np.diff(ordered)):
+        mass, hits = weight[order], (weight * correct)[order]
+        if not distinct:
+            ordered = ordered[first]
+            mass, hits = np.add.reduceat(mass, first), np.add.reduceat(hits, first)
+        return ordered, mass, hits / mass
+    unique, inverse = distinct_scores(score)
     mass = np.bincount(inverse, weights=weight)
     return unique, mass, np.bincount(inverse, weights=weight * correct) / mass
 
