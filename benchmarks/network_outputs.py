@@ -28,7 +28,7 @@ SCALINGS = {
     "uncalibrated": cb.Identity,
     "TemperatureScaling": cb.TemperatureScaling,
     "EnsembleTemperature": cb.scalings.EnsembleTemperature,
-    "VectorScaling": cb.VectorScaling,
+    "VectorScaling": cb.scalings.VectorScaling,
     "MatrixScaling": cb.scalings.MatrixScaling,
     "DirichletCalibration": cb.scalings.DirichletCalibration,
     "StructuredVectorScaling": cb.scalings.StructuredVectorScaling,

@@ -42,7 +42,7 @@ def test_the_papers_of_the_five_systems_are_cited_in_full():
     five = {
         cb.GeometricCalibrator: "Gabriella Chouraqui",
         cb.maps.ClassRate: "V. Adrian Cantu",
-        cb.GaussianProcessCalibration: "Rudolph Triebel",
+        cb.scalings.GaussianProcessCalibration: "Rudolph Triebel",
         cb.StdScaling: "Liran Gispan",
         cb.HokiCalibrator: "Radoslav Ivanov",
     }

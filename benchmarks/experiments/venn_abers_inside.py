@@ -27,7 +27,7 @@ class TopThroughVennAbers:
         for k in range(FOLDS):
             Q[fold == k] = self.first().fit(P[fold != k], y[fold != k]).predict_proba(P[fold == k])
         self.first_ = self.first().fit(P, y)
-        self.map_ = cb.VennAbers().fit(Q.max(axis=1), (Q.argmax(axis=1) == y).astype(int))
+        self.map_ = cb.maps.VennAbers().fit(Q.max(axis=1), (Q.argmax(axis=1) == y).astype(int))
         return self
 
     def predict_proba(self, P):

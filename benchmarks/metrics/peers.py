@@ -45,8 +45,8 @@ def numbers(seed):
 
 def ours(seed):
     """{name of the measure: number}"""
-    from calibrant import SampleForecast
     from calibrant import metrics as m
+    from calibrant.forecasts import SampleForecast
 
     y, P = classes(seed)
     yb, pb = (y == 1).astype(int), P[:, 1]

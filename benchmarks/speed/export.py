@@ -34,7 +34,7 @@ METHODS = [
     cb.scalings.EnsembleTemperature(),
     cb.scalings.CategoryTemperature(),
     cb.scalings.AwardTemperature(),
-    cb.VectorScaling(),
+    cb.scalings.VectorScaling(),
     cb.scalings.MatrixScaling(),
     cb.scalings.StructuredVectorScaling(),
     cb.scalings.StructuredMatrixScaling(),
@@ -43,7 +43,7 @@ METHODS = [
     cb.scalings.IntraOrderPreserving(),
     cb.scalings.IsotonicOneVsRest(),
     cb.scalings.IsotonicPreserving(),
-    cb.GaussianProcessCalibration(monotone=True),
+    cb.scalings.GaussianProcessCalibration(monotone=True),
     *(
         cb.OneVsRest(m)
         for m in (
@@ -52,7 +52,7 @@ METHODS = [
             cb.Beta(),
             cb.Platt(),
             cb.maps.Spline(),
-            cb.VennAbers(),
+            cb.maps.VennAbers(),
         )
     ),
     cb.OneVsRest(cb.maps.HistogramBinning()),
@@ -74,7 +74,7 @@ ERROR_BARS = [
 ]
 OF_LOGITS = [
     cb.TemperatureScaling(inputs="logit"),
-    cb.VectorScaling(inputs="logit"),
+    cb.scalings.VectorScaling(inputs="logit"),
     cb.scalings.MatrixScaling(inputs="logit"),
 ]
 #: What a row of each kind is; of forecasts the same of means and errors.

@@ -53,6 +53,7 @@ GROUPS = {
     "Wrappers of models and calibrators": ("pools", "wrap", "folds", "models"),
     "Forecasts of a number and their error bars": ("regression", "forecasts"),
     "Decisions: sets, thresholds and costs": ("decisions",),
+    "Questions: answers, many labels, ordered labels": ("questions",),
     "Confidence in an answer": ("confidence",),
     "Signals for the confidence": ("signals",),
     "Indexes and reductions of training points": ("neighbors",),
@@ -77,8 +78,8 @@ FACES = (
         f"calibrant.{package}"
         for package in (
             *("scalings", "maps", "confidence", "signals", "wrap", "regression", "forecasts"),
-            *("decisions", "frames", "monitoring", "plan", "displays", "export", "adapters"),
-            *("contracts", "testing", "datasets", "errors", "labels", "threads"),
+            *("decisions", "questions", "frames", "monitoring", "plan", "displays", "export"),
+            *("adapters", "contracts", "testing", "datasets", "errors", "labels", "threads"),
         )
     ),
     "calibrant.reporting.report",

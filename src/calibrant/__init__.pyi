@@ -25,28 +25,26 @@ from calibrant.decisions.decision_threshold import DecisionThreshold as Decision
 from calibrant.decisions.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from calibrant.forecasts.normal import NormalForecast as NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast as QuantileForecast
-from calibrant.forecasts.quantiles import SampleForecast as SampleForecast
 from calibrant.frames.evaluate import evaluate as evaluate
 from calibrant.maps.isotonic import Isotonic as Isotonic
 from calibrant.maps.platt import Beta as Beta
 from calibrant.maps.platt import Platt as Platt
-from calibrant.maps.venn_abers import VennAbers as VennAbers
 from calibrant.metrics.comparison import compare as compare
 from calibrant.models.calibrated_classifier import CalibratedClassifier as CalibratedClassifier
 from calibrant.models.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
 from calibrant.models.conformal_regressor import ConformalRegressor as ConformalRegressor
 from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonitor
 from calibrant.monitoring.over_time import monitor as monitor
+from calibrant.questions.calibrator import QuestionCalibrator as QuestionCalibrator
+from calibrant.questions.rates import estimate_rate as estimate_rate
+from calibrant.questions.read import read_questions as read_questions
+from calibrant.questions.rules import QuestionRules as QuestionRules
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
 from calibrant.regression.variance import StdScaling as StdScaling
 from calibrant.reporting.paper import figure as figure
 from calibrant.reporting.report import report as report
 from calibrant.scalings.constant import Identity as Identity
-from calibrant.scalings.gaussian_process import (
-    GaussianProcessCalibration as GaussianProcessCalibration,
-)
 from calibrant.scalings.temperature import TemperatureScaling as TemperatureScaling
-from calibrant.scalings.vector import VectorScaling as VectorScaling
 from calibrant.select.auto import AutoCalibrator as AutoCalibrator
 from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoRegressionCalibrator
 from calibrant.wrap.group_calibrator import GroupCalibrator as GroupCalibrator

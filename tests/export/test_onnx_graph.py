@@ -68,7 +68,7 @@ def test_no_float32_changes_sides_of_a_step(closed):
     step = cb.maps.BayesianBinning().fit(rng.uniform(size=50), rng.integers(0, 2, 50))
     step.edges_, step.value_ = edges, rng.uniform(size=len(edges) + 1)
     if not closed:
-        step = cb.VennAbers(n_splits=None).fit(edges, rng.integers(0, 2, len(edges)))
+        step = cb.maps.VennAbers(n_splits=None).fit(edges, rng.integers(0, 2, len(edges)))
     out = run(to_onnx(step, precision="float32"), score[:, None])[:, 0]
     assert np.abs(out - step.predict(score)).max() < 1e-6
 

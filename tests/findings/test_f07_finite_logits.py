@@ -18,7 +18,7 @@ MASK = {"float32": np.finfo(np.float32).min, "float64": np.finfo(np.float64).min
     "cls",
     [
         cb.TemperatureScaling,
-        cb.VectorScaling,
+        cb.scalings.VectorScaling,
         cb.scalings.MatrixScaling,
         cb.scalings.StructuredMatrixScaling,
     ],

@@ -22,7 +22,7 @@ def _matrix(values):
 @pytest.mark.parametrize("wrap", [np.ma.array, _matrix], ids=["nothing masked", "matrix"])
 @pytest.mark.parametrize(
     "calibrator",
-    [cb.HokiCalibrator(), cb.scalings.IntraOrderPreserving(), cb.VectorScaling()],
+    [cb.HokiCalibrator(), cb.scalings.IntraOrderPreserving(), cb.scalings.VectorScaling()],
     ids=repr,
 )
 def test_f08_calibrators_read_the_numbers(calibrator, wrap):

@@ -230,8 +230,8 @@ def test_f27_a_number_that_was_changed_is_noticed(tmp_path):
 
 
 def test_f27_an_array_of_another_file_is_noticed(tmp_path):
-    first = cb.VectorScaling().fit(P, Y).save(tmp_path / "a.calibrant")
-    second = cb.VectorScaling().fit(P[::-1], Y).save(tmp_path / "b.calibrant")
+    first = cb.scalings.VectorScaling().fit(P, Y).save(tmp_path / "a.calibrant")
+    second = cb.scalings.VectorScaling().fit(P[::-1], Y).save(tmp_path / "b.calibrant")
     parts, others = parts_of(first), parts_of(second)
     name = next(n for n in parts if n.endswith(".npy") and parts[n] != others[n])
     with pytest.raises(SavedFileError, match="was changed after it was written"):

@@ -43,7 +43,7 @@ def test_the_last_row_of_a_chunk_is_like_the_others():
     [
         cb.TemperatureScaling(inputs="logit"),
         cb.scalings.MatrixScaling(inputs="logit"),
-        cb.VectorScaling(inputs="logit"),
+        cb.scalings.VectorScaling(inputs="logit"),
     ],
 )
 def test_the_memory_order_changes_no_bit(calibrator):

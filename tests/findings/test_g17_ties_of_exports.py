@@ -14,9 +14,9 @@ from calibrant.export import to_c
 
 MAPS = [
     cb.maps.ScalingBinning(n_bins=30),
-    cb.VennAbers(),
-    cb.VennAbers(objective="brier"),
-    cb.VennAbers(n_splits=3),
+    cb.maps.VennAbers(),
+    cb.maps.VennAbers(objective="brier"),
+    cb.maps.VennAbers(n_splits=3),
     cb.maps.CumulativeConfidence(),
     cb.maps.CumulativeConfidence(cutoff="optimal"),
     cb.maps.HistogramBinning(strategy="mass", n_bins=50),

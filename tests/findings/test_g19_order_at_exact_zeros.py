@@ -26,7 +26,7 @@ def _overconfident(zeros):
     "calibrator",
     [
         cb.TemperatureScaling(),
-        cb.VectorScaling(),
+        cb.scalings.VectorScaling(),
         cb.scalings.DirichletCalibration(),
         cb.scalings.AwardTemperature(),
     ],

@@ -176,7 +176,7 @@ def test_a_score_knows_its_column(folder):
 @pytest.mark.parametrize(
     "cal",
     [
-        cb.OneVsRest(cb.VennAbers()),
+        cb.OneVsRest(cb.maps.VennAbers()),
         cb.TemperatureScaling(),
         cb.Identity(),
         cb.wrap.PerClass(cb.TemperatureScaling()),

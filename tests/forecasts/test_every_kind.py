@@ -25,7 +25,7 @@ def _kinds(shape):
     return {
         "normal": normal,
         "quantiles": cb.QuantileForecast(LEVELS, normal.quantile(LEVELS)),
-        "samples": cb.SampleForecast(normal.sample(40, 1)),
+        "samples": cb.forecasts.SampleForecast(normal.sample(40, 1)),
         "scipy t": as_forecast(stats.t(5, loc=mean, scale=std)),
         "scipy gamma": as_forecast(stats.gamma(np.exp(mean) + 1.0, scale=std)),
         "stretched": as_forecast(stats.t(5, loc=mean, scale=std)).stretched(2.0),

@@ -45,7 +45,7 @@ def test_an_outcome_drawn_as_the_samples_has_every_rank_alike():
     values, levels = np.array([1.0, 2.0, 2.0, 5.0, 7.0]), np.array(PIT_LEVELS)
     total = np.zeros(8)
     for i in range(5):
-        forecast = cb.SampleForecast(np.delete(values, i)[None])
+        forecast = cb.forecasts.SampleForecast(np.delete(values, i)[None])
         assert np.array_equal(levels_of(forecast), levels)
         total += (
             np.diagonal(pit_counts(read_forecast(forecast, None, values[i : i + 1]), levels)[0])

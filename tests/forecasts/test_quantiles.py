@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant import QuantileForecast, SampleForecast, metrics
+from calibrant import QuantileForecast, metrics
 from calibrant.errors import InputError
+from calibrant.forecasts import SampleForecast
 from calibrant.forecasts.quantiles import LEAST_TAIL
 
 

@@ -69,7 +69,7 @@ def test_columns_named_by_classes_are_put_in_the_order_of_the_calibrator(tmp_pat
 
     P = np.random.default_rng(0).dirichlet(np.ones(3), 60)
     y = np.array(["cat", "dog", "eel"])[(P.cumsum(axis=1) < 0.5).sum(axis=1)]
-    fitted = cb.VectorScaling(classes=["cat", "dog", "eel"]).fit(P, y)
+    fitted = cb.scalings.VectorScaling(classes=["cat", "dog", "eel"]).fit(P, y)
     logs = pd.DataFrame(P[:, ::-1], columns=["p_eel", "p_dog", "p_cat"])
     out = pd.read_parquet(apply(fitted, logs, tmp_path / "out.parquet", probabilities="p_*"))
     np.testing.assert_allclose(

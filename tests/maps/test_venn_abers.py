@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
 
-from calibrant import VennAbers
 from calibrant.errors import InputError
+from calibrant.maps import VennAbers
 
 
 def brute_force(score, correct, weight, new):

@@ -31,12 +31,12 @@ from calibrant import (
     OneVsRest,
     Platt,
     TemperatureScaling,
-    VennAbers,
     metrics,
 )
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.maps import VennAbers
 from calibrant.select.default import default_calibrator
 
 

@@ -7,8 +7,9 @@ import pytest
 from benchmarks.metrics.peers import APART, OURS, classes, differences, numbers
 from scipy import stats
 
-from calibrant import SampleForecast, metrics
+from calibrant import metrics
 from calibrant.errors import InputError
+from calibrant.forecasts import SampleForecast
 
 DIFFERENCES = differences()
 

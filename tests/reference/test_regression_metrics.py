@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from calibrant import QuantileForecast, SampleForecast, metrics
+from calibrant import QuantileForecast, metrics
+from calibrant.forecasts import SampleForecast
 
 HERE = Path(__file__).parent
 STORED = json.loads((HERE / "regression.json").read_text(encoding="utf-8"))

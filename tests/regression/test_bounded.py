@@ -90,7 +90,7 @@ def test_quantiles_samples_and_several_outputs():
     draws = np.exp(rng.normal(size=(60, 2, 30)))
     y = np.exp(rng.normal(size=(60, 2)))
     for forecast in (
-        cb.SampleForecast(draws),
+        cb.forecasts.SampleForecast(draws),
         cb.QuantileForecast(
             [0.1, 0.5, 0.9], np.quantile(draws, [0.1, 0.5, 0.9], axis=2).transpose(1, 2, 0)
         ),

@@ -67,7 +67,7 @@ def test_two_classes_without_features_bring_neither_and_a_gaussian_process_its_l
     rng = np.random.default_rng(0)
     p = rng.random(200)
     y = (rng.random(200) < p**2).astype(int)
-    cal = cb.GaussianProcessCalibration(n_inducing=3).fit(p[:100], y[:100])
+    cal = cb.scalings.GaussianProcessCalibration(n_inducing=3).fit(p[:100], y[:100])
     found = cb.report(y[100:], p[100:], calibrator=cal, in_sample=False, n_resamples=100)
     latent = found.to_dict()["latent"]
     np.testing.assert_allclose(latent["mean"], cal.latent(latent["score"]).mean)

@@ -184,7 +184,7 @@ def test_unknown_options_are_refused():
 
 
 def test_exported():
-    assert cb.GaussianProcessCalibration is GaussianProcessCalibration
+    assert cb.scalings.GaussianProcessCalibration is GaussianProcessCalibration
 
 
 CLASSIFIERS = ("1layer-nn", "adaboost", "mondrian-forest", "random-forest", "xgboost")

@@ -257,7 +257,7 @@ class SaysItWrongly(Shrink):
         return record.probabilities * 0.91 + self.rate_ * 0.09
 
 
-class ShowsAnotherFormula(cb.VectorScaling):
+class ShowsAnotherFormula(cb.scalings.VectorScaling):
     """Hides a temperature: what it shows is not what it does."""
 
     def _fit(self, record):

@@ -15,8 +15,8 @@ CLASSIC = [
     cb.Beta(),
     cb.Beta(parameters="am"),
     cb.maps.CenteredIsotonic(),
-    cb.VennAbers(),
-    cb.VennAbers(n_splits=3),
+    cb.maps.VennAbers(),
+    cb.maps.VennAbers(n_splits=3),
     cb.maps.Spline(),
     cb.maps.BayesianBinning(),
     cb.maps.NearIsotonic(),
@@ -152,7 +152,7 @@ def test_venn_abers_keeps_its_golden_values():
     """Pinned: scores .1 to .9, outcomes 0 0 1 0 1 1 0 1 1; values agree with refitting (see
     tests/maps/test_venn_abers.py).
     """
-    m = cb.VennAbers().fit(np.arange(1, 10) / 10, [0, 0, 1, 0, 1, 1, 0, 1, 1])
+    m = cb.maps.VennAbers().fit(np.arange(1, 10) / 10, [0, 0, 1, 0, 1, 1, 0, 1, 1])
     p0, p1 = m.predict_interval([0.05, 0.35, 0.5, 0.72, 0.95])
     np.testing.assert_allclose(p0, [0, 1 / 3, 0.5, 0.5, 2 / 3], atol=1e-12)
     np.testing.assert_allclose(p1, [1 / 3, 2 / 3, 0.75, 1, 1], atol=1e-12)
@@ -165,7 +165,7 @@ def test_venn_abers_multiclass_needs_no_second_estimator():
     on P.
     """
     P = np.random.default_rng(0).dirichlet(np.ones(4), 200)
-    Q = cb.OneVsRest(cb.VennAbers()).fit(P, P.argmax(axis=1)).predict_proba(P)
+    Q = cb.OneVsRest(cb.maps.VennAbers()).fit(P, P.argmax(axis=1)).predict_proba(P)
     np.testing.assert_allclose(Q.sum(axis=1), 1.0)
 
 
@@ -178,7 +178,7 @@ def test_venn_abers_fits_in_n_log_n():
         runs = []
         for _ in range(3):
             start = time.process_time()
-            cb.VennAbers().fit(score, correct)
+            cb.maps.VennAbers().fit(score, correct)
             runs.append(time.process_time() - start)
         spent.append(min(runs))
     assert spent[1] < 24 * spent[0]

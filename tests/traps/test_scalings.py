@@ -12,7 +12,7 @@ from calibrant._kernels.softmax import softmax
 SCALINGS = (
     cb.TemperatureScaling,
     cb.scalings.EnsembleTemperature,
-    cb.VectorScaling,
+    cb.scalings.VectorScaling,
     cb.scalings.MatrixScaling,
     cb.scalings.DirichletCalibration,
     cb.scalings.StructuredVectorScaling,
@@ -80,7 +80,7 @@ def test_no_fit_silently_becomes_the_identity(scaling):
 @pytest.mark.parametrize(
     "scaling",
     [
-        cb.VectorScaling,
+        cb.scalings.VectorScaling,
         cb.scalings.StructuredVectorScaling,
         cb.scalings.EnsembleTemperature,
         cb.scalings.IntraOrderPreserving,
@@ -236,7 +236,7 @@ def test_a_second_fit_does_not_see_the_first(scaling):
 
 
 @pytest.mark.parametrize(
-    "scaling", [cb.TemperatureScaling, cb.VectorScaling, cb.scalings.MatrixScaling]
+    "scaling", [cb.TemperatureScaling, cb.scalings.VectorScaling, cb.scalings.MatrixScaling]
 )
 def test_small_probabilities_keep_their_relative_precision(scaling):
     # One in 1e9 and its complement: a factor of two between two tiny probabilities survives a map

@@ -17,7 +17,7 @@ from calibrant.errors import CalibrationWarning
 BASELINES = {
     "uncalibrated": cb.Identity,
     "TempS": cb.TemperatureScaling,
-    "VecS": cb.VectorScaling,
+    "VecS": cb.scalings.VectorScaling,
     "MS-ODIR": cb.scalings.MatrixScaling,
     "Dir-ODIR": cb.scalings.DirichletCalibration,
     "ETS": cb.scalings.EnsembleTemperature,

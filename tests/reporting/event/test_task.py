@@ -32,7 +32,7 @@ def found():
     return cb.report(
         y,
         p,
-        calibrator=cb.VectorScaling(),
+        calibrator=cb.scalings.VectorScaling(),
         groups=groups,
         cost_false_positive=1,
         cost_false_negative=9,
@@ -208,7 +208,7 @@ def test_numbers_stated_twice_are_the_same(said, found):
 def test_the_answer_is_one_click_away(said, found):
     y, p, _ = log()
     asked = cb.report(
-        y, p, calibrator=cb.VectorScaling(), target="answer", n_resamples=100
+        y, p, calibrator=cb.scalings.VectorScaling(), target="answer", n_resamples=100
     ).to_dict()
     assert asked["target"] == "answer"
     own = by_key(said["metrics"])
@@ -300,7 +300,7 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
     rng = np.random.default_rng(3)
     p = rng.beta(0.05, 100.0, 8000)
     y = (rng.random(8000) < 1.8 * p).astype(int)
-    found = cb.report(y, p, calibrator=cb.VectorScaling(), n_resamples=20)
+    found = cb.report(y, p, calibrator=cb.scalings.VectorScaling(), n_resamples=20)
     page = found.save(tmp_path / "rare.html").read_text("utf-8")
     table = page[page.index('<h2 id="metrics">') : page.index("How to read these numbers")]
     small = [
