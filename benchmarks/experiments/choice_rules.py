@@ -121,7 +121,8 @@ def kept(task: Task) -> Kept:
         for c in wide
         if n >= c.min_rows and c.classes[0] <= n_classes <= c.classes[1] and c.tags.suits(())
     ]
-    folds = folds_of(pieces.labels, None, 10 if n < 500 else 5, 0)
+    n_folds = min(10 if n < 500 else 5, len(pieces.row))
+    folds = folds_of(pieces.labels, None, n_folds, 0)
     with one_blas_thread():
         trials, held, _ = tried(candidates, pieces, folds, "log_loss", lambda _: None)
     test = read(task.P_test, classes=np.arange(n_classes))
