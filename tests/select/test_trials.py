@@ -10,11 +10,10 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError
 from calibrant.predictions import read
-from calibrant.select import auto, candidates
-from calibrant.select.auto import tried
+from calibrant.select import auto, candidates, trials
 from calibrant.select.candidates import CANDIDATES, Candidate
 from calibrant.select.held_out import HeldOut, canonical
-from calibrant.select.trials import fitted
+from calibrant.select.trials import fitted, tried
 
 
 def problem(n=400, seed=0):
@@ -94,7 +93,7 @@ def test_many_rows_are_judged_by_part_of_them_and_all_are_fitted(monkeypatch, gr
     p, y = 1.0 / (1.0 + np.exp(-3.0 * z)), (rng.logistic(size=2_000) < z).astype(int)
     cluster, seen = np.arange(2_000) // 4 if grouped else None, []
     monkeypatch.setattr(auto, "EVIDENCE_ROWS", 150)
-    monkeypatch.setattr(auto, "HeldOut", lambda *given: seen.append(HeldOut(*given)) or seen[-1])
+    monkeypatch.setattr(trials, "HeldOut", lambda *given: seen.append(HeldOut(*given)) or seen[-1])
     names = ["temperature scaling", "structured vector scaling"]
     cal = cb.AutoCalibrator(methods=names).fit(p, y, cluster=cluster)
     assert 140 <= len(seen[0].weight) <= 170

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["in_pieces", "merge_rows", "multiply_rows", "sum_in_sequence", "sum_rows"]
+__all__ = ["in_pieces", "merge_rows", "multiply_rows", "number_rows", "sum_in_sequence", "sum_rows"]
 
 #: Up to so many columns a row is summed from the first to the last, beyond in pairs.
 FEW_COLUMNS = 32
@@ -76,12 +76,20 @@ def merge_rows(
     """(row to keep for each distinct (label, values), its summed weight); sorted by label, then
     by the values to 8 decimals.
     """
+    order, number = number_rows(values, labels)
+    return order[np.diff(number, prepend=-1) > 0], np.bincount(number, weights=weight[order])
+
+
+def number_rows(values: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(the rows in order of label and values to 8 decimals, the number of the distinct row that
+    each of these equals), (n,) both.
+    """
     keys = np.round(np.column_stack([labels, values[:, :FIRST]]), DECIMALS)
     order = np.lexsort(keys.T[::-1])
     fresh = np.append(True, (np.diff(keys[order], axis=0) != 0.0).any(axis=1))
     if values.shape[1] > FIRST and not fresh.all():
         order, fresh = _by_the_rest(values, order, np.cumsum(fresh) - 1)
-    return order[fresh], np.bincount(np.cumsum(fresh) - 1, weights=weight[order])
+    return order, np.cumsum(fresh) - 1
 
 
 def _by_the_rest(

@@ -5,12 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from calibrant.contracts.domain import domain_of
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.folds.splits import fit_clone, make_splits, out_of_fold
+from calibrant.folds.splits import cross_fit, fit_clone
 from calibrant.regression.variance import ForecastIdentity
 from calibrant.scalings.constant import Identity
 
@@ -24,7 +21,9 @@ class Compared:
 
     ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the
     rows of the fit, if they are others; ``whole`` is the same for all classes, if the records are
-    of one event.
+    of one event. ``fold_fits`` describes the out-of-fold predictions, as in
+    :class:`~calibrant.folds.splits.OutOfFold`; ``fitted`` is the calibrator on all rows where these
+    come from its fit.
     """
 
     before: Any
@@ -35,6 +34,8 @@ class Compared:
     n_splits: int | None = None
     calibration: Any = None
     whole: "Compared | None" = None
+    fold_fits: str | None = None
+    fitted: Any = None
 
     @property
     def shown(self) -> Any:
@@ -73,7 +74,7 @@ def compare(
     calibrator: Any,
     *,
     test: Any = None,
-    n_splits: int = 5,
+    n_splits: int | None = None,
     in_sample: bool | None = None,
     random_state: int = 0,
     progress: Callable[..., Any] | None = None,
@@ -89,7 +90,7 @@ def compare(
         applied as it is.
     test : record like the first, optional
     n_splits, random_state, progress
-        As in :func:`calibrant.folds.splits.out_of_fold`; folds keep the record's clusters whole.
+        As in :func:`calibrant.folds.splits.cross_fit`.
     in_sample : bool, optional
         Whether a fitted calibrator was fitted on these rows. Default: found by fitting it again and
         comparing.
@@ -133,34 +134,21 @@ def compare(
             calibration=record,
         )
     if not is_fitted(calibrator):
-        splits = None if record.cluster is None else _uncut(record, n_splits, random_state)
-        n_splits = n_splits if splits is None else len(splits)
-        result, _ = out_of_fold(
-            calibrator,
-            record,
-            n_splits=n_splits,
-            random_state=random_state,
-            splits=splits,
-            progress=progress,
+        found = cross_fit(
+            calibrator, record, n_splits=n_splits, random_state=random_state, progress=progress
         )
         return Compared(
             record,
-            record.recalibrated(result, calibrator.tags.output),
+            record.recalibrated(found.result, calibrator.tags.output),
             calibrator,
             "out-of-fold",
-            n_splits=n_splits,
+            n_splits=int(found.folds.max()) + 1,
+            fold_fits=found.fold_fits,
+            fitted=found.fitted,
         )
     after = _applied(calibrator, record)
     seen = _fitted_on(calibrator, record, after) if in_sample is None else in_sample
     return Compared(record, after, calibrator, "in-sample" if seen else "held-out")
-
-
-def _uncut(record: Any, n_splits: int, random_state: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return folds that keep clusters whole."""
-    rows, stratify = np.zeros((len(record), 1)), domain_of(record).strata
-    return make_splits(
-        n_splits, rows, record.strata, record.cluster, random_state, stratify=stratify
-    )
 
 
 def _applied(fitted: Any, record: Any) -> Any:
@@ -186,6 +174,8 @@ def final(found: Any, record: Any) -> Any:
     """
     if found.after is None:
         return None
+    if found.fitted is not None:
+        return found.fitted
     if is_fitted(found.calibrator):
         return found.calibrator
     with warnings.catch_warnings():

@@ -37,6 +37,12 @@ class DomainCalibrator(Exampled, Listed, Explained, Saved, BaseEstimator, ABC):
     def fit_record(self, record: Any) -> Self:
         """Fit on a record."""
 
+    def fit_out_of_fold(self, record: Any) -> Any:
+        """Fit on a record, and return the predictions of its rows out of the folds of this fit,
+        with the rows' folds (n,) and the origin of the predictions; None without such folds.
+        """
+        return None
+
     @abstractmethod
     def predict_record(self, record: Any) -> Any:
         """Predictions for the rows of a record, in the form that its ``recalibrated`` takes."""

@@ -17,7 +17,7 @@ from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import InputError, warn
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.folds.splits import fit_clone, out_of_fold
+from calibrant.folds.splits import cross_fit, fit_clone
 from calibrant.predictions import Inputs, Predictions
 from calibrant.select.default import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
@@ -102,7 +102,7 @@ def decision_threshold(
     target: Any = "event",
     calibrator: Any = None,
     level: float = 0.95,
-    n_splits: int = 5,
+    n_splits: int | None = None,
     random_state: int = 0,
     sample_weight: ArrayLike | None = None,
     classes: ArrayLike | None = None,
@@ -128,8 +128,9 @@ def decision_threshold(
         the predictions as calibrated.
     level : float, default 0.95
         Level of the interval.
-    n_splits : int, default 5
-        Number of folds.
+    n_splits : int, optional
+        Number of folds in which the calibrator is fitted again. Default: 5; the automatic choice
+        uses the folds of its own fit.
     random_state : int, default 0
         Seed of the folds.
     sample_weight : (n,), optional
@@ -195,11 +196,9 @@ def decision_threshold(
     if is_fitted(calibrator):
         evaluation, calibrated = "as given", calibrator.predict_record(pair)
     else:
-        evaluation, (calibrated, _) = (
-            "out-of-fold",
-            out_of_fold(calibrator, pair, n_splits=n_splits, random_state=random_state),
-        )
-        calibrator = fit_clone(calibrator, pair)
+        found = cross_fit(calibrator, pair, n_splits=n_splits, random_state=random_state)
+        evaluation, calibrated = "out-of-fold", found.result
+        calibrator = fit_clone(calibrator, pair) if found.fitted is None else found.fitted
     score, low, high = _score(pair, calibrator, risk, level)
     weight, hit = pair.weights, pair.labels == 1
     acted = np.asarray(calibrated)[:, 1] >= risk

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 
 from calibrant._kernels.draws import row_codes
+from calibrant.contracts.domain import domain_of
 from calibrant.errors import InputError, warn
 from calibrant.predictions import Predictions
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from calibrant.predictions import Predictions
 
 __all__ = [
+    "OutOfFold",
+    "cross_fit",
     "dealt",
     "fit_clone",
     "folds_of",
@@ -122,6 +126,76 @@ def out_of_fold(
         if progress is not None:
             progress(k)
     return record.gathered(parts, rows), folds
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """Out-of-fold predictions of every row, as returned by :func:`cross_fit`.
+
+    Attributes
+    ----------
+    result : (n, K) float64, or Forecast
+    folds : (n,) fold of each row
+    fold_fits : "refits" if the whole calibrator was fitted without each fold; else how an automatic
+        choice was made without it, as returned by its ``fit_out_of_fold``
+    fitted : the calibrator on all rows, where the predictions come from its fit; else None
+    """
+
+    result: Any
+    folds: np.ndarray
+    fold_fits: str
+    fitted: Any = None
+
+
+def cross_fit(
+    calibrator: Any,
+    record: Any,
+    *,
+    n_splits: int | None = None,
+    random_state: int = 0,
+    progress: Callable[..., Any] | None = None,
+) -> OutOfFold:
+    """Compute out-of-fold predictions from the folds of the calibrator's own fit, where it has any,
+    or else as :func:`out_of_fold` does. Folds keep clusters whole.
+
+    Parameters
+    ----------
+    calibrator, record, random_state, progress
+        As for :func:`out_of_fold`; a calibrator with folds of its own uses its own seed.
+    n_splits : int, optional
+        Number of folds for fits of the whole calibrator. Default: the folds of its own fit, or 5.
+
+    Examples
+    --------
+    >>> from calibrant.predictions import read
+    >>> from calibrant.scalings.constant import Identity
+    >>> found = cross_fit(Identity(), read([0.1, 0.8, 0.7, 0.4], [0, 1, 1, 0]), n_splits=2)
+    >>> found.result[:, 1].tolist(), found.fold_fits
+    ([0.1, 0.8, 0.7, 0.4], 'refits')
+    """
+    if n_splits is None:
+        fitted = clone(calibrator).set_params(**record.calibrator_params)
+        own = fitted.fit_out_of_fold(record)
+        if own is not None:
+            if progress is not None:
+                progress(0)
+            return OutOfFold(*own, fitted=fitted)
+        n_splits = 5
+    splits = None
+    if record.cluster is not None:
+        rows, stratify = np.zeros((len(record), 1)), domain_of(record).strata
+        splits = make_splits(
+            n_splits, rows, record.strata, record.cluster, random_state, stratify=stratify
+        )
+    result, folds = out_of_fold(
+        calibrator,
+        record,
+        n_splits=n_splits,
+        random_state=random_state,
+        splits=splits,
+        progress=progress,
+    )
+    return OutOfFold(result, folds, "refits")
 
 
 def dealt(

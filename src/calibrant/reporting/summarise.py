@@ -52,7 +52,7 @@ def summarise(
     weight_kind: WeightKind = "frequency",
     features: Any = None,
     every: Literal["auto", "hour", "day", "week", "month", "year"] = "auto",
-    n_splits: int = 5,
+    n_splits: int | None = None,
     in_sample: bool | None = None,
     n_bins: int | None = None,
     level: float = 0.95,
@@ -105,8 +105,9 @@ def summarise(
         Weights count repeated rows, or correct a sampling design or importance ("sampling").
     every : {"auto", "hour", "day", "week", "month", "year"}
         Of ``times``; "auto" is the shortest that makes at most 40 of them.
-    n_splits : int, default 5
-        Folds of out-of-fold calibration.
+    n_splits : int, optional
+        Number of folds in which an unfitted calibrator is fitted again. Default: 5; the automatic
+        choice uses the folds of its own fit.
     in_sample : bool, optional
         Whether a fitted calibrator was fitted on these rows. Default: found out by fitting it again
         and comparing.

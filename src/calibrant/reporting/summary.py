@@ -24,7 +24,11 @@ SCHEMA = 1
 
 @dataclass(frozen=True)
 class Method:
-    """Calibrator of a report, and how its numbers were computed."""
+    """Calibrator of a report, and how its numbers were computed.
+
+    ``fold_fits`` is, for numbers out of fold, that of
+    :class:`~calibrant.folds.splits.OutOfFold`.
+    """
 
     name: str
     class_: str
@@ -32,6 +36,7 @@ class Method:
     evaluation: str
     n_splits: int | None
     n_fit: float | None
+    fold_fits: str | None = None
 
     @classmethod
     def of(cls, found: Compared, name: str) -> "Method":
@@ -44,6 +49,7 @@ class Method:
             found.evaluation,
             found.n_splits,
             found.n_fit,
+            found.fold_fits,
         )
 
 

@@ -4,8 +4,7 @@ or none.
 
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,15 +19,22 @@ from calibrant.errors import InputError
 from calibrant.folds.splits import fit_clone, folds_of
 from calibrant.maps.closed_test import ClosedTest
 from calibrant.predictions import Inputs, Predictions
-from calibrant.select.candidates import CANDIDATES, Candidate, candidates_for, names_of
+from calibrant.select.candidates import (
+    CANDIDATES,
+    ONE_CLASS,
+    Candidate,
+    candidates_for,
+    names_of,
+)
 from calibrant.select.circumstances import Circumstances
 from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
 from calibrant.select.held_out import HeldOut, Pieces, canonical
-from calibrant.select.trials import Trial, fitted
+from calibrant.select.honest_folds import FoldFits
+from calibrant.select.trials import Trial, fitted, tried
 from calibrant.select.trust import LEAST_ROWS
 from calibrant.wrap.one_vs_rest import OneVsRest
 
-__all__ = ["AutoCalibrator", "Progress", "tried"]
+__all__ = ["AutoCalibrator", "Progress"]
 
 #: Seconds before the first progress message.
 PATIENCE = 2.0
@@ -47,52 +53,6 @@ class Progress:
             print(f"calibrant: {done}, {seconds:.0f} s", file=sys.stderr, flush=True)
 
 
-def tried(
-    candidates: Sequence[Candidate],
-    pieces: Pieces,
-    folds: np.ndarray,
-    objective: str,
-    progress: Callable[[str], None],
-    n_held: int | None = None,
-) -> tuple[list[Trial], HeldOut, dict[str, str]]:
-    """Return (trials, summary of out-of-fold predictions, notes); ``folds`` is the fold number of
-    each piece, (m,), or -1 for pieces that no fit reads.
-
-    The first candidate cannot fail; another that fails, in its trial or in a fold, is left out with
-    a note. The trials are fits on all rows, or on those outside the first fold if only the first
-    ``n_held`` folds are held out.
-    """
-    n_folds = int(1 + folds.max())
-    n_held = n_folds if n_held is None else n_held
-    seen = (folds >= 0) & (folds < n_held)
-    # With few folds held out, a fit on all rows beside those of the folds would cost as much.
-    whole = n_held == n_folds
-    first = pieces.record if whole else pieces.outside(folds == 0, folds >= 0)
-    trials, notes = fitted(candidates, first)
-    del first
-    evidence = replace(pieces, row=pieces.row[seen], weight=pieces.weight[seen])
-    held_out, failed = HeldOut(evidence, len(trials), objective), set()
-    for k in range(n_held):
-        again, why = trials, {}
-        if whole or k > 0:
-            fit = pieces.outside(folds == k, folds >= 0)
-            again, why = fitted([t.candidate for t in trials], fit)
-            del fit
-        notes.update(why)
-        failed.update(why)
-        held, place = pieces.inside(folds == k)
-        ready = {t.candidate.name: t.member for t in [trials[0], *again]}
-        # A failed one has the raw predictions as placeholders, which are dropped below.
-        held_out.add(
-            folds[seen] == k,
-            place,
-            (ready.get(t.candidate.name, trials[0].member).predict_record(held) for t in trials),
-        )
-        progress(f"fold {k + 1} of {n_held}")
-    kept = [j for j, t in enumerate(trials) if t.candidate.name not in failed]
-    return [trials[j] for j in kept], held_out.only(kept), notes
-
-
 _known: dict[str, Any] = {"candidates": None, "tags": {}}
 
 
@@ -103,8 +63,6 @@ def _candidate_tags() -> dict[str, Tags]:
     return _known["tags"]
 
 
-#: Candidates where all rows are of one class: the rates of the others have no estimate but a prior.
-ONE_CLASS = frozenset({"class rates", "class offsets"})
 #: Number of folds below this number of rows.
 FEW_ROWS, FOLDS_OF_FEW = 500, 10
 #: Rows, and entries of their predictions, in a fold at most; as many are held out if there are more
@@ -258,6 +216,35 @@ class AutoCalibrator(
         return [cls(methods=cheap), cls(methods=cheap[:1], objective="brier", inputs="logit")]
 
     def _fit(self, record: Predictions) -> None:
+        self._fit_in_folds(record)
+
+    def fit_out_of_fold(self, record: Predictions) -> tuple[np.ndarray, np.ndarray, str] | None:
+        """Fit on a record, and return the predictions of its rows out of the folds of this fit.
+
+        The predictions of a fold come from candidates fitted without it. Their weights come from
+        their scores on other rows, by fits without these and without the fold. From 2,000 rows on,
+        those fits are extrapolated from the ones without a fold ("extrapolated"); if the choice
+        holds out some rows only, each half of the rows chooses for the other ("halves").
+
+        Parameters
+        ----------
+        record : Predictions with labels
+
+        Returns
+        -------
+        (n, K) probabilities, (n,) folds, and "pairs", "extrapolated" or "halves"; or None
+            None where the fit does not yield them: with soft labels, under 20 rows, with
+            ``policy="closed_test"``, with fewer than three folds, or if weighted rows are tied.
+        """
+        if record.shares is not None:
+            return None
+        self._begin(record)
+        rows = record.above(self.least_)
+        found = self._fit_in_folds(rows)
+        with one_blas_thread():
+            return None if found is None else found.predictions(rows)
+
+    def _fit_in_folds(self, record: Predictions) -> FoldFits | None:
         self._option("objective", "log_loss", "brier")
         self._option("policy", "average", "closed_test")
         names = names_of(self.methods, CANDIDATES)
@@ -265,10 +252,10 @@ class AutoCalibrator(
         self.n_fit_: float = float(pieces.weight.sum())
         if min(self.n_fit_, len(pieces.row)) < LEAST_ROWS:
             self._do_nothing(pieces.record, "too few rows")
-            return
+            return None
         if self.policy == "closed_test":
             self._test(record)
-            return
+            return None
         counts = np.bincount(pieces.labels, pieces.weight)
         if counts.max() == counts.sum():
             names = ONE_CLASS.intersection(names or ONE_CLASS)
@@ -281,14 +268,16 @@ class AutoCalibrator(
                 self.given_,
                 1.0 - float(counts.max() / counts.sum()),
             )
-            self._choose(pieces.record, *self._try(pieces, candidates))
+            trials, held_out, notes = self._try(pieces, candidates)
+            self._choose(pieces.record, trials, held_out, notes)
+        return FoldFits(pieces, trials, held_out, self.objective, self.random_state)
 
     def _do_nothing(self, record: Predictions, why: str) -> None:
         self.members_, self.weights_ = [fit_clone(CANDIDATES[0].make(), record)], np.ones(1)
         self.table_, self.status_ = [], f"identity: {why}"
         self.gain_in_errors_: float = 0.0
         all_rows = np.arange(len(record))
-        held = HeldOut(Pieces(record, all_rows, record.weights), 1, self.objective)
+        held = HeldOut(Pieces(record, all_rows, record.weights, all_rows), 1, self.objective)
         held.add(all_rows >= 0, all_rows, [record.probabilities])
         self.score_ = self.uncalibrated_score_ = float(
             np.average(held.losses(np.ones(1)), weights=record.weights)
@@ -315,7 +304,7 @@ class AutoCalibrator(
         enough = min(EVIDENCE_ROWS, max(EVIDENCE_ENTRIES // pieces.record.n_classes, 1))
         n_parts = max(n_folds, n_rows // enough)
         folds = folds_of(pieces.labels, pieces.cluster, n_parts, self.random_state)
-        return tried(
+        trials, held_out, notes = tried(
             candidates,
             pieces,
             np.where(folds < n_folds, folds, -1),
@@ -323,6 +312,8 @@ class AutoCalibrator(
             Progress(self.verbose),
             min(n_folds, -(-enough * n_parts // n_rows)),
         )
+        held_out.folds = folds
+        return trials, held_out, notes
 
     def _choose(
         self, record: Predictions, trials: list[Trial], held_out: HeldOut, notes: dict[Any, Any]

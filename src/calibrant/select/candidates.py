@@ -35,6 +35,7 @@ from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = [
     "CANDIDATES",
+    "ONE_CLASS",
     "REGRESSION_CANDIDATES",
     "Candidate",
     "RegressionCandidate",
@@ -96,6 +97,8 @@ class Candidate:
         return self.make().tags
 
 
+#: Candidates where all rows are of one class: the rates of the others have no estimate but a prior.
+ONE_CLASS = frozenset({"class rates", "class offsets"})
 #: Share of events below which a slope is hard to learn.
 RARE = 0.04
 

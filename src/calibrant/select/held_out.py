@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.fixed_order import in_pieces, merge_rows
+from calibrant._kernels.fixed_order import in_pieces, merge_rows, number_rows
 from calibrant._kernels.softmax import SINGLE_ENTRIES
 from calibrant._kernels.stacking import stacking_weights
 from calibrant.forecasts.averaged import averaged
@@ -47,11 +47,13 @@ class Pieces:
     ----------
     record : Predictions of the distinct rows, with their summed weights.
     row, weight : (m,) the row that each piece belongs to, and the piece's weight.
+    given : (n,) the piece that each row passed to the fit belongs to.
     """
 
     record: Predictions
     row: np.ndarray
     weight: np.ndarray
+    given: np.ndarray
 
     @property
     def labels(self) -> np.ndarray:
@@ -106,10 +108,15 @@ def canonical(record: Predictions) -> Pieces:
         apart[np.lexsort((*record.log_probabilities.T[::-1], record.labels))] = np.arange(
             len(record)
         )
-    first, weight = merge_rows(record.log_probabilities, apart, record.weights)
-    merged = record.take(first).weighted(weight)
+    order, number = number_rows(record.log_probabilities, apart)
+    each, given = record.weights[order], np.empty(len(order), dtype=np.intp)
+    weight = np.bincount(number, weights=each)
+    merged = record.take(order[np.diff(number, prepend=-1) > 0]).weighted(weight)
     distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
-    return Pieces(merged, *in_pieces(weight, MOST_PIECES if len(distinct) < len(merged) else 1))
+    row, share = in_pieces(weight, MOST_PIECES if len(distinct) < len(merged) else 1)
+    # Rows and pieces lie in one order: a row belongs to the piece that holds its middle.
+    given[order] = np.searchsorted(np.cumsum(share), np.cumsum(each) - 0.5 * each)
+    return Pieces(merged, row, share, np.minimum(given, len(row) - 1))
 
 
 class HeldOut:
@@ -120,21 +127,27 @@ class HeldOut:
     pieces : Pieces
     n_candidates : J
     objective : "log_loss" or "brier"
+    entries : whole predictions are kept for evenly spaced rows of at most so many entries
     """
 
-    def __init__(self, pieces: Pieces, n_candidates: int, objective: str) -> None:
+    def __init__(
+        self, pieces: Pieces, n_candidates: int, objective: str, entries: int = WHOLE_ENTRIES
+    ) -> None:
         m, n_classes = len(pieces.row), pieces.record.n_classes
         self.weight: np.ndarray = pieces.weight
         self.labels: np.ndarray = pieces.labels
         self.cluster: np.ndarray | None = pieces.cluster
         self.n_classes: int = n_classes
-        self.own: np.ndarray = np.empty((n_candidates, m))
+        self.own: np.ndarray = np.ones((n_candidates, m))
         self.overlap: np.ndarray | None = (
-            np.empty((n_candidates, n_candidates, m)) if objective == "brier" else None
+            np.ones((n_candidates, n_candidates, m)) if objective == "brier" else None
         )
         self.spaced: np.ndarray = np.zeros(m, dtype=bool)
-        self.spaced[:: -(-m * n_classes // WHOLE_ENTRIES)] = True
-        self.whole: np.ndarray = np.empty((n_candidates, int(self.spaced.sum()), n_classes))
+        self.spaced[:: -(-m * n_classes // entries)] = True
+        self.whole: np.ndarray = np.ones((n_candidates, int(self.spaced.sum()), n_classes))
+        #: The fold of each piece, and by fold the candidates fitted without it.
+        self.folds: np.ndarray = np.zeros(m, dtype=np.intp)
+        self.members: list[list[Any]] = []
 
     def add(self, held: np.ndarray, place: np.ndarray, predictions: Iterable[np.ndarray]) -> None:
         """Store all candidates' predictions, (h, K) each, of a fold: those of the pieces ``held``
@@ -159,6 +172,7 @@ class HeldOut:
         out = object.__new__(HeldOut)
         vars(out).update(vars(self), own=self.own[kept], whole=self.whole[kept])
         out.overlap = None if self.overlap is None else self.overlap[np.ix_(kept, kept)]
+        out.members = [[fold[j] for j in kept] for fold in self.members]
         return out
 
     @property
