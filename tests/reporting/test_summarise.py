@@ -236,3 +236,25 @@ def test_clear_errors(sharp, options, match):
     y, _, Q = sharp
     with pytest.raises(InputError, match=match):
         summarise(**{"y": y, "P": Q, **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "fold_fits", "n_splits", "sentence"),
+    [
+        ({}, "pairs", 10, "each of its 10 folds by candidates fitted without it"),
+        ({"n_splits": 3}, "refits", 3, "was fitted 3 times, each time without the rows"),
+        ({"calibrator": cb.TemperatureScaling}, "refits", 5, "was fitted 5 times"),
+    ],
+)
+def test_the_folds_are_stated(sharp, options, fold_fits, n_splits, sentence):
+    y, _, Q = sharp
+    report = cb.report(y[:200], Q[:200], n_resamples=0, **options)
+    found = report.to_dict()["calibrator"]
+    assert (found["fold_fits"], found["n_splits"]) == (fold_fits, n_splits)
+    assert sentence in report.to_html()
+
+
+def test_the_report_names_the_choice_of_one_fit(sharp):
+    y, _, Q = sharp
+    choice = summarise(y[:300], Q[:300], n_resamples=0)["choice"]
+    assert choice["words"] == cb.AutoCalibrator().fit(Q[:300], y[:300]).explain()

@@ -68,7 +68,7 @@ def report(
     """Write one offline HTML page on TABLE: verdict, numbers before and after calibration, figures,
     remaining miscalibration.
 
-    TABLE is a file, a folder or a quoted pattern of files. "After" is 5-fold out-of-fold
+    TABLE is a file, a folder or a quoted pattern of files. "After" is out-of-fold
     calibration, unless --test or --calibrator is given. A table of more than a million rows is read
     in parts, and the page names the numbers that come from a sample. With --reference the page
     shows how far the rows are from those that the model was trained on.

@@ -145,7 +145,7 @@ def report(
         It is so too if P is a forecast or ``calibrator`` one of forecasts, which also allows a pair
         (mean, std).
     calibrator : Calibrator, Map or regression calibrator, optional
-        Unfitted, a class or None (the default calibrator): 5-fold out-of-fold calibration. Fitted:
+        Unfitted, a class or None (the default calibrator): out-of-fold calibration. Fitted:
         applied without a new fit; pass rows it has not seen. ``Identity()``: no calibration. A list
         or {name: calibrator}: all are compared, overall and in each predicted class. A map is
         fitted one-vs-rest (:class:`OneVsRest`), which with two classes calibrates the event.

@@ -20,8 +20,9 @@ __all__ = ["PAIRWISE_ROWS", "Choice", "FoldFits"]
 
 #: From this number of rows on, fits without two folds are extrapolated from those without one.
 PAIRWISE_ROWS = 2_000
-#: With many rows a candidate is left out if its total loss exceeds the least by more nats.
-NATS = 20.0
+#: With many rows a candidate is left out if its total loss exceeds the least by more nats: its
+#: weight would be below the least of a member.
+NATS = 10.0
 #: Weights of the candidates, and the candidates fitted.
 Choice = tuple[np.ndarray, list[Any]]
 
@@ -46,7 +47,7 @@ class FoldFits:
 
     @property
     def kind(self) -> str:
-        """How choices without a fold are made: "pairs", "extrapolated", or "halves" if not all rows
+        """Origin of a choice without a fold: "pairs", "extrapolated", or "halves" if not all rows
         are held out.
         """
         if len(self.held_out.members) <= self.held_out.folds.max():
