@@ -4,21 +4,16 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.stacking import stacking_weights
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning
-from calibrant.folds.splits import folds_of
 from calibrant.maps.isotonic import Isotonic
-from calibrant.questions.calibrator import QuestionCalibrator
-from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.read import as_questions, is_questions
+from calibrant.questions.calibrator import CalibratorOfQuestions, QuestionCalibrator
+from calibrant.questions.rates import isotonic_of_shares
 from calibrant.questions.record import KINDS, SCORE, YES_NO, Questions
 from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
 from calibrant.select.trust import LEAST_ROWS
@@ -30,7 +25,7 @@ FLOOR, MOST_ROWS = 1e-6, 20_000
 
 
 class IsotonicQuestions(
-    DomainCalibrator,
+    CalibratorOfQuestions,
     family="questions",
     use="Any rising curve for all questions; thousands of rows",
 ):
@@ -68,17 +63,8 @@ class IsotonicQuestions(
     0.7
     """
 
-    domain: ClassVar[Domain] = QUESTIONS
     tags: ClassVar[Tags] = Tags(label="isotonic for all questions", keeps_argmax=False)
     curves_: dict[str, Isotonic]
-
-    def fit(self, P: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit on a record or a log, with its outcomes or with y."""
-        return self.fit_record(as_questions(P, y, sample_weight))
-
-    def predict(self, P: Any) -> Any:
-        """Calibrated probabilities, a record or a list of mappings as P."""
-        return predicted(self, P)
 
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
@@ -90,12 +76,7 @@ class IsotonicQuestions(
                 score, keep = _scores(own, own.probability, kind)
                 hit = np.minimum(_scores(own, own.mass, kind)[0][keep], 1.0)
                 weight = np.repeat(own.weights, own.size)[keep]
-                doubled = np.concatenate([hit * weight, (1.0 - hit) * weight])
-                used = doubled > 0.0
-                outcome = np.repeat([1.0, 0.0], len(weight))[used]
-                self.curves_[name] = Isotonic().fit(
-                    np.tile(score[keep], 2)[used], outcome, sample_weight=doubled[used]
-                )
+                self.curves_[name] = isotonic_of_shares(score[keep], hit, weight)
         return self
 
     def predict_record(self, record: Questions) -> np.ndarray:
@@ -133,13 +114,6 @@ def _scores(record: Questions, values: np.ndarray, kind: int) -> tuple[np.ndarra
     return np.clip(values, 0.0, 1.0), keep
 
 
-def predicted(calibrator: Any, P: Any) -> Any:
-    """Calibrated probabilities in the form of P."""
-    record = as_questions(P)
-    found = record.recalibrated(calibrator.predict_record(record))
-    return found.answers() if is_questions(P) and not isinstance(P, Questions) else found
-
-
 CANDIDATES: dict[str, Any] = {
     "one temperature": QuestionCalibrator(by="one"),
     "by number of options and type": QuestionCalibrator(by="type"),
@@ -157,9 +131,8 @@ class _HeldOut:
         self.P: np.ndarray = np.maximum(P, 1e-15)
         self.own: np.ndarray = self.P[:, at]
         self.weight: np.ndarray = mass[at]
-        _, item = np.unique(record.item.index, return_inverse=True)
-        several = int(item.max()) + 1 < len(record)
-        self.cluster: np.ndarray | None = item[record.row[at]] if several else None
+        item = record.several_items
+        self.cluster: np.ndarray | None = None if item is None else item[record.row[at]]
         self.even: np.ndarray = np.repeat(record.weights / record.size, record.size)
 
     @property
@@ -181,7 +154,10 @@ class _HeldOut:
 
 
 class AutoQuestionCalibrator(
-    DomainCalibrator, family="questions", use="Weighs methods out of fold; start here", common=True
+    CalibratorOfQuestions,
+    family="questions",
+    use="Weighs methods out of fold; start here",
+    common=True,
 ):
     r"""Average calibrators of questions by the evidence of their out-of-fold log losses, including
     no calibration.
@@ -231,7 +207,6 @@ class AutoQuestionCalibrator(
     'pooled'
     """
 
-    domain: ClassVar[Domain] = QUESTIONS
     tags: ClassVar[Tags] = Tags(label="automatic choice", random=True, soft_labels=True)
     weights_: np.ndarray
     table_: list[dict[str, Any]]
@@ -239,14 +214,6 @@ class AutoQuestionCalibrator(
     def __init__(self, *, cv: int = 5, random_state: int = 0) -> None:
         self.cv: int = cv
         self.random_state: int = random_state
-
-    def fit(self, P: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit on a record or a log, with its outcomes or with y."""
-        return self.fit_record(as_questions(P, y, sample_weight))
-
-    def predict(self, P: Any) -> Any:
-        """Calibrated probabilities, a record or a list of mappings as P."""
-        return predicted(self, P)
 
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
@@ -280,11 +247,7 @@ class AutoQuestionCalibrator(
 
     def _out_of_fold(self, record: Questions) -> np.ndarray:
         """(J, m) probabilities of each candidate, the first of which changes nothing."""
-        _, item = np.unique(record.item.index, return_inverse=True)
-        n_items = int(item.max()) + 1
-        strata = np.zeros(len(record), np.intp)
-        cluster = item if n_items < len(record) else None
-        folds = folds_of(strata, cluster, min(self.cv, n_items), self.random_state)
+        folds = record.folds(self.cv, self.random_state, record.strata)
         P = np.tile(record.probability, (len(CANDIDATES) + 1, 1))
         for k in range(int(folds.max()) + 1):
             held = np.flatnonzero(folds == k)

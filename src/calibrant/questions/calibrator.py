@@ -23,14 +23,35 @@ from calibrant.questions.read import as_questions, decimals_of, is_questions, re
 from calibrant.questions.record import KINDS, YES_NO, Questions
 from calibrant.questions.signals import SignalStack
 
-__all__ = ["QuestionCalibrator"]
+__all__ = ["CalibratorOfQuestions", "QuestionCalibrator"]
 
 #: Entries of a table that are read together.
 BLOCK = 2_000_000
 
 
+class CalibratorOfQuestions(DomainCalibrator):
+    """Base of the calibrators of questions, which take and return what users pass.
+
+    See Also
+    --------
+    QuestionCalibrator, AutoQuestionCalibrator : two of them.
+    """
+
+    domain: ClassVar[Domain] = QUESTIONS
+
+    def fit(self, P: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit on a record or a log, with its outcomes or with y."""
+        return self.fit_record(as_questions(P, y, sample_weight))
+
+    def predict(self, P: Any) -> Any:
+        """Calibrated probabilities, a record or a list of mappings as P."""
+        record = as_questions(P)
+        found = record.recalibrated(self.predict_record(record))
+        return found.answers() if is_questions(P) and not isinstance(P, Questions) else found
+
+
 class QuestionCalibrator(
-    DomainCalibrator,
+    CalibratorOfQuestions,
     family="questions",
     use="Answers to questions, multilabel tables and scores; few labels a question",
     common=True,
@@ -94,7 +115,6 @@ class QuestionCalibrator(
     array([[0.76, 0.5 , 0.5 , 0.5 ]])
     """
 
-    domain: ClassVar[Domain] = QUESTIONS
     tags: ClassVar[Tags] = Tags(label="pooled temperatures", soft_labels=True)
     maps_: dict[str, PooledMap]
     signals_: SignalStack | None
@@ -117,19 +137,21 @@ class QuestionCalibrator(
         y : (n, L) of 0 and 1, (n,) levels, or None where P holds outcomes
         sample_weight : (n,), optional
         """
-        if is_table(P) and not self.ordered and y is not None:
+        if not is_table(P):
+            return super().fit(P, y, sample_weight)
+        if not self.ordered and y is not None:
             return self._fit_table(P, y, sample_weight)
-        return self.fit_record(self._read(P, y, sample_weight))
+        ordered = read_questions(P, y, ordered=self.ordered, sample_weight=sample_weight)
+        return self.fit_record(ordered)
 
     def predict(self, P: Any) -> Any:
         """Calibrated probabilities in the form of P: a record, a list of mappings or an array."""
-        if is_table(P) and not self.ordered:
+        if not is_table(P):
+            return super().predict(P)
+        if not self.ordered:
             return self._predict_table(P)
-        record = self._read(P, None, None)
-        found = record.recalibrated(self.predict_record(record))
-        if is_table(P):
-            return found.probability.reshape(len(record), -1)
-        return found.answers() if is_questions(P) and not isinstance(P, Questions) else found
+        record = read_questions(P, ordered=True)
+        return self.predict_record(record).reshape(len(record), -1)
 
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
@@ -178,11 +200,6 @@ class QuestionCalibrator(
         T = list(self.temperatures_.values())
         told = f"temperatures {min(T):.2f} to {max(T):.2f}" if T else "a curve of each signal"
         return f"{self.n_fit_:,.0f} rows, {len(T):,} questions: {told}."
-
-    def _read(self, P: Any, y: Any, sample_weight: Any) -> Questions:
-        if is_table(P):
-            return read_questions(P, y, ordered=self.ordered, sample_weight=sample_weight)
-        return as_questions(P, y, sample_weight)
 
     def _alike(self, record: Questions) -> Questions:
         """The record with one name for the questions, types or both that share a map."""

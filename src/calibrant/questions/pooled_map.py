@@ -96,7 +96,7 @@ class Leaves(Saved):
         if kind == YES_NO:
             return record.place
         if kind == SCORE:
-            out = record.place + 1
+            out = np.where(record.place < self.n_slots, record.place + 1, 0)
             out[record.start[1:] - 1] = 0
             return out
         if not self.options:
@@ -186,22 +186,34 @@ def _shares(leaves: Leaves, kind: int, varied: bool) -> tuple[Shares, list[Any]]
     else:
         kinds = sorted({name[1:] for name in leaves.names})
         names += [("offset", one, slot) for one in kinds for slot in range(1, (one[1] or 2))]
-    place = {name: k for k, name in enumerate(names)}
-    E = leaves.n_slots + 3
-    design = np.zeros((len(leaves.names), E, len(names)))
-    for g, (_, kin, levels) in enumerate(leaves.names):
-        design[g, E - 2, [0, place.get(("type", kin), 0)]] = 1.0
-        for slot in range(1, levels or 2) if kind != CHOICE else ():
-            design[g, slot, place["offset", (kin, levels), slot]] = 1.0
-    for (g, option), slot in leaves.options.items():
-        if ("option", option) in place:
-            design[g, slot, place["option", option]] = 1.0
-    if varied:
-        design[:, E - 1, 1] = 1.0
     group = {"type": 0, "option": 3}
     shared = [group.get(name[0], -1) for name in names]
     own = np.array([1] + [2] * leaves.n_slots)
-    return Shares(design, np.array(shared), own), names
+    return Shares(_design(leaves, kind, names), np.array(shared), own), names
+
+
+def _design(leaves: Leaves, kind: int, names: list[Any]) -> np.ndarray:
+    """(G, E, f) by which groups share parameters; the offsets of a new type are the mean of those
+    with as many levels.
+    """
+    place = {name: k for k, name in enumerate(names)}
+    design = np.zeros((len(leaves.names), leaves.n_slots + 3, len(names)))
+    design[:, -1, 1:2] = "b" in place
+    for g, (_, kin, levels) in enumerate(leaves.names):
+        design[g, -2, [0, place.get(("type", kin), 0)]] = 1.0
+        most = min(levels or 2, leaves.n_slots + 1)
+        for slot in range(1, most) if kind != CHOICE else ():
+            like = [k for k, one in enumerate(names) if (one[0], *one[2:]) == ("offset", slot)]
+            like = [k for k in like if names[k][1][1] == levels]
+            own = place.get(("offset", (kin, levels), slot))
+            if own is not None or like:
+                design[g, slot, like if own is None else own] = 1.0 / (
+                    len(like) if own is None else 1
+                )
+    for (g, option), slot in leaves.options.items():
+        if ("option", option) in place:
+            design[g, slot, place["option", option]] = 1.0
+    return design
 
 
 @dataclass
@@ -337,39 +349,18 @@ class PooledMap(Saved):
         """The map with groups that had no labels, which have what their type shares."""
         if not new:
             return self
-        S = self.leaves.n_slots
-        place = {name: k for k, name in enumerate(self.names)}
-        options = dict(self.leaves.options)
-        theta = np.zeros((len(new), S + 3))
-        n_known = len(self.leaves.names)
-        for g, (_, kin, levels) in enumerate(new):
-            at = place.get(("type", kin), 0)
-            theta[g, -2] = self.shared[0] + (self.shared[at] if at else 0.0)
-            theta[g, -1] = self.shared[1] if "b" in place else 0.0
-            for slot in range(1, S + 1) if self.kind != CHOICE else ():
-                theta[g, slot] = self._offset((kin, levels), slot, place)
-            shared = [name for name in self.names if name[0] == "option"][:S]
-            for slot, name in enumerate(shared, 1):
-                options[n_known + g, name[1]] = slot
-                theta[g, slot] = self.shared[place[name]]
+        S, n_known = self.leaves.n_slots, len(self.leaves.names)
+        shared = [name[1] for name in self.names if name[0] == "option"][:S]
+        slots = {(g, name): k for g in range(len(new)) for k, name in enumerate(shared, 1)}
+        design = _design(Leaves(new, slots, S), self.kind, self.names)
+        options = self.leaves.options | {(n_known + g, name): k for (g, name), k in slots.items()}
         return replace(
             self,
             leaves=Leaves([*self.leaves.names, *new], options, S),
-            theta=np.vstack([self.theta, theta]),
+            theta=np.vstack([self.theta, design @ self.shared]),
             own=np.vstack([self.own, np.zeros((len(new), S + 1))]),
             centre=np.vstack([self.centre, np.zeros((len(new), S + 1))]),
         )
-
-    def _offset(self, own: tuple[str, int], slot: int, place: dict[Any, int]) -> float:
-        """The offset of a type; of a new type the mean over those with as many levels."""
-        if ("offset", own, slot) in place:
-            return float(self.shared[place["offset", own, slot]])
-        like = [
-            self.shared[k]
-            for name, k in place.items()
-            if name[0] == "offset" and name[1][1] == own[1] and name[2] == slot
-        ]
-        return float(np.mean(like)) if like else 0.0
 
 
 def _rows(

@@ -19,6 +19,7 @@ from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 from calibrant.folds.splits import folds_of
 from calibrant.groups import coded
+from calibrant.labels import SoftLabels
 from calibrant.maps.isotonic import Isotonic
 
 __all__ = [
@@ -245,13 +246,13 @@ def _curve(part: Sample) -> Any:
 
 def fitted_curve(part: Sample) -> Isotonic:
     """Isotonic regression of the labels of a sample on its scores."""
-    weight = np.concatenate([part.label, 1.0 - part.label]) / np.tile(part.chance, 2)
-    used = weight > 0.0
-    return Isotonic().fit(
-        np.tile(part.score, 2)[used],
-        np.repeat([1.0, 0.0], len(part.label))[used],
-        sample_weight=weight[used] / weight[used].mean(),
-    )
+    return isotonic_of_shares(part.score, part.label, 1.0 / part.chance)
+
+
+def isotonic_of_shares(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> Isotonic:
+    """Isotonic regression of shares of right answers (n,) on scores."""
+    shares = SoftLabels(np.column_stack([1.0 - hit, hit]))
+    return Isotonic().fit(score, shares, sample_weight=weight)
 
 
 def _pooled(sample: Sample, random_state: int) -> Sample:

@@ -1,5 +1,6 @@
 """Reading of question logs, multilabel tables and ordinal arrays into a record."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -39,19 +40,12 @@ SUMS, LEVELS = 1e-4, 10
 FORMS = {"probs", "confidence", "logprobs", "samples", "signals", *NESTED}
 
 
-class _Codes(dict[Any, int]):
-    """Numbers of names in their order of appearance."""
-
-    def __missing__(self, key: Any) -> int:
-        self[key] = found = len(self)
-        return found
-
-
 class _Column:
     """Names that are numbered as they come."""
 
     def __init__(self) -> None:
-        self.codes: _Codes = _Codes()
+        self.codes: defaultdict[Any, int] = defaultdict()
+        self.codes.default_factory = self.codes.__len__
         self.parts: list[np.ndarray] = []
 
     def add(self, names: Sequence[Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant.errors import InputError
+from calibrant.folds.splits import folds_of
 from calibrant.groups import Groups
 from calibrant.predictions.plain_rows import PlainRows
 
@@ -79,6 +80,17 @@ class Questions(PlainRows):
     def place(self) -> np.ndarray:
         """(m,) the position of each option within its row."""
         return np.arange(len(self.probability)) - np.repeat(self.start[:-1], self.size)
+
+    @cached_property
+    def several_items(self) -> np.ndarray | None:
+        """(n,) the number of each row's item; None if every row has its own."""
+        found, index = np.unique(self.item.index, return_inverse=True)
+        return index if len(found) < len(self) else None
+
+    def folds(self, cv: int, random_state: int, strata: np.ndarray) -> np.ndarray:
+        """(n,) folds, at most one an item, that keep the rows of an item together."""
+        most = len(np.unique(self.item.index))
+        return folds_of(strata, self.several_items, min(cv, most), random_state)
 
     @cached_property
     def labelled(self) -> np.ndarray:

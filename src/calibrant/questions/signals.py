@@ -6,7 +6,6 @@ import numpy as np
 
 from calibrant._kernels.logistic import sigmoid
 from calibrant._support.saving import Saved
-from calibrant.folds.splits import folds_of
 from calibrant.questions.pooled_map import Leaves
 from calibrant.questions.record import YES_NO, Questions
 from calibrant.select.stacked_confidence import Rows, SignalCurve
@@ -52,11 +51,8 @@ class SignalStack(Saved):
         rows = Rows(columns, part, index, hit, weight, len(names))
         penalties = STRONG
         if len(record) >= ENOUGH:
-            _, item = np.unique(record.item.index, return_inverse=True)
-            n_items = int(item.max()) + 1
-            cluster = item if cv < n_items < len(record) else None
-            strata = (hit > 0.5).astype(np.intp)
-            penalties = rows.penalties(folds_of(strata, cluster, cv, random_state))[:2]
+            folds = record.folds(cv, random_state, (hit > 0.5).astype(np.intp))
+            penalties = rows.penalties(folds)[:2]
         slopes, level, levels, _ = rows.fit(*penalties)
         questions = {name: k for k, name in enumerate(names)}
         return cls(curves, questions, slopes, level, levels, penalties)
