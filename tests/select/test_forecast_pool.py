@@ -8,9 +8,13 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant.forecasts.read import ForecastRecord
-from calibrant.select.evidence_pool import FORECAST_RATE, forecast_pool
+from calibrant.select.evidence_pool import (
+    FORECAST_RATE,
+    FORECAST_TRUST,
+    MOST_NATS,
+    forecast_pool,
+)
 from calibrant.select.held_out import HeldOutForecasts
-from calibrant.select.trust import score_difference
 
 FOLDS = 4
 
@@ -49,11 +53,35 @@ def test_doing_nothing_keeps_the_probability_that_it_is_better():
     held = _held(40, [1.0, 0.8, 0.9])
     pool = forecast_pool(held)
     without = np.append(0.0, pool.shares[1:] / pool.shares[1:].sum())
-    gain, error = score_difference(
-        held.crps(np.array([1.0, 0.0, 0.0])), held.crps(without), held.weight
-    )
-    assert pool.gain_in_errors == pytest.approx(gain / error)
-    assert pool.shares[0] == pytest.approx(stats.norm.sf(gain / error))
+    gains = []
+    for score in ("crps", "nll"):
+        gap = held.losses(np.array([1.0, 0.0, 0.0]), score) - held.losses(without, score)
+        gap = np.clip(gap, -MOST_NATS, MOST_NATS) if score == "nll" else gap
+        gains.append(gap.mean() / (gap.std() / np.sqrt(len(gap) - 1.0)))
+    assert pool.gain_in_errors == pytest.approx(np.mean(gains))
+    assert pool.shares[0] == pytest.approx(stats.norm.sf(FORECAST_TRUST * np.mean(gains)))
+
+
+def test_error_bars_that_are_too_narrow_show_in_the_tails():
+    """The log loss has more evidence of them than the CRPS, so the pool's share is larger."""
+    held = _held(60, [0.6, 1.0])
+    gap = held.losses(np.array([1.0, 0.0]), "crps") - held.losses(np.array([0.0, 1.0]), "crps")
+    in_crps = gap.mean() / (gap.std() / np.sqrt(len(gap) - 1.0))
+    pool = forecast_pool(held)
+    assert pool.gain_in_errors > in_crps
+    assert pool.shares[0] < stats.norm.sf(FORECAST_TRUST * in_crps)
+
+
+def test_one_outlier_is_no_evidence():
+    """Nats are counted up to a limit, so that a single row does not outweigh all others."""
+    n, rng = 200, np.random.default_rng(2)
+    y = rng.normal(size=n)
+    y[0] = 40.0
+    said = [[cb.NormalForecast(np.zeros(n), np.full(n, std))] for std in (1.0, 1.6)]
+    record = ForecastRecord(cb.NormalForecast(np.zeros(n), np.ones(n)), y, np.ones(n))
+    held = HeldOutForecasts(record, np.zeros(n, dtype=int), said, "nll")
+    assert held.own[1].mean() < held.own[0].mean()
+    assert forecast_pool(held).shares[0] > 0.9
 
 
 def test_alone_or_surely_worse_nothing_is_done_and_equal_is_half():

@@ -40,11 +40,12 @@ def test_scores_of_a_mean_are_those_of_its_quantiles(objective):
     np.testing.assert_allclose(
         held.own[2], SCORES[objective].losses_of(ForecastRecord(held_forecast(held, 2), y))
     )
-    np.testing.assert_allclose(
-        held.crps(np.array([0.4, 0.6, 0.0])),
-        SCORES["crps"].losses_of(ForecastRecord(mean, y)),
-        rtol=1e-9,
-    )
+    for score, metric in SCORES.items():
+        np.testing.assert_allclose(
+            held.losses(np.array([0.4, 0.6, 0.0]), score),
+            metric.losses_of(ForecastRecord(mean, y)),
+            rtol=1e-9,
+        )
 
 
 def held_forecast(held, j):

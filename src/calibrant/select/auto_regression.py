@@ -43,8 +43,8 @@ class AutoRegressionCalibrator(
     depends on the mean and, for forecasts that are not normal, from their mean and std. The weights
     are :math:`w_j \propto e^{-S_j / 4}` with the sum :math:`S_j` of the out-of-fold log losses (or
     the CRPS in their units). The members shrink towards no change. The pool is averaged with no
-    calibration by the normal probability of its gain in CRPS over its standard error. Its members
-    are fitted on all rows. Each output is decided separately.
+    calibration: its share is the normal probability of half of its mean gain in CRPS and in log
+    loss, in standard errors. Its members are fitted on all rows. Each output is decided separately.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class AutoRegressionCalibrator(
     table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its
         difference to uncalibrated), weight, note.
     score_, uncalibrated_score_, gain_in_errors_ : of the result and of no calibration, and the
-        average's gain in CRPS in standard errors.
+        average's mean gain in CRPS and in log loss, each in its standard errors.
     n_fit_ : float, sum of the weights.
     n_outputs_ : int
         0 for forecasts of shape (n,).

@@ -271,16 +271,9 @@ class HeldOutForecasts:
             out[rows] = SCORES[score].losses_of(ForecastRecord(forecast, self.y[rows]))
         return out
 
-    def losses(self, pool: np.ndarray) -> np.ndarray:
-        """Return (m,) row scores of the mean with weights (J,)."""
-        return self._of(pool, self.objective)
-
-    def crps(self, pool: np.ndarray) -> np.ndarray:
-        """Return (m,) its CRPS, with any objective."""
-        return self._of(pool, "crps")
-
-    def _of(self, pool: np.ndarray, score: str) -> np.ndarray:
-        members = np.flatnonzero(pool).tolist()
+    def losses(self, pool: np.ndarray, score: str | None = None) -> np.ndarray:
+        """Return (m,) row scores of the mean with weights (J,), by default in the objective."""
+        score, members = score or self.objective, np.flatnonzero(pool).tolist()
         if len(members) == 1 and score == self.objective:
             return self.own[members[0]]
         return self._losses([self.said[j] for j in members], pool[members], score)
