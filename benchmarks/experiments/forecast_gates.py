@@ -31,6 +31,7 @@ RULES = {
     "mean": lambda crps, nll: SHARE(0.5 * (crps + nll)),
     "0.6 of the mean": lambda crps, nll: SHARE(0.3 * (crps + nll)),
     "0.5 of the mean": lambda crps, nll: SHARE(0.25 * (crps + nll)),
+    "0.5 of the mean, limited": lambda crps, nll: SHARE(0.5 * min(0.5 * (crps + nll), crps + 2.0)),
     "0.3 of the mean": lambda crps, nll: SHARE(0.15 * (crps + nll)),
 }
 NAMES = ("nll", "crps", "interval_score_50", "interval_score", "interval_score_99")

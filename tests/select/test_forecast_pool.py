@@ -13,6 +13,7 @@ from calibrant.select.evidence_pool import (
     FORECAST_TRUST,
     MOST_NATS,
     forecast_pool,
+    gain_in_errors,
 )
 from calibrant.select.held_out import HeldOutForecasts
 
@@ -70,6 +71,18 @@ def test_error_bars_that_are_too_narrow_show_in_the_tails():
     pool = forecast_pool(held)
     assert pool.gain_in_errors > in_crps
     assert pool.shares[0] < stats.norm.sf(FORECAST_TRUST * in_crps)
+
+
+def test_a_clear_loss_in_crps_is_not_outweighed():
+    """A larger std for rare far outcomes saves nats and costs CRPS; it is not used."""
+    n, rng = 1000, np.random.default_rng(3)
+    y, zero = np.where(np.arange(n) % 5 == 0, 6.0, 0.3) * rng.normal(size=n), np.zeros(n)
+    said = [[cb.NormalForecast(zero, np.full(n, std))] for std in (1.0, 1.2)]
+    record = ForecastRecord(cb.NormalForecast(zero, np.ones(n)), y, np.ones(n))
+    held = HeldOutForecasts(record, np.zeros(n, dtype=int), said, "nll")
+    crps, nll = (gain_in_errors(held, np.array([0.0, 1.0]), score) for score in ("crps", "nll"))
+    assert crps < -5.0 < 2.0 < nll
+    assert forecast_pool(held).members == [0]
 
 
 def test_one_outlier_is_no_evidence():

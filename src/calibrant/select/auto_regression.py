@@ -65,7 +65,8 @@ class AutoRegressionCalibrator(
     table_ : list of dicts, one a candidate: name, score (out of fold), standard_error (of its
         difference to uncalibrated), weight, note.
     score_, uncalibrated_score_, gain_in_errors_ : of the result and of no calibration, and the
-        average's mean gain in CRPS and in log loss, each in its standard errors.
+        average's mean gain in CRPS and in log loss, each in its standard errors (at most 2 above
+        that in CRPS).
     n_fit_ : float, sum of the weights.
     n_outputs_ : int
         0 for forecasts of shape (n,).

@@ -156,14 +156,18 @@ FORECAST_TRUST = 0.5
 #: A row's gain in log loss counts up to this many nats: single outliers would dominate it. Of 0.5,
 #: 1, 2, 4 and no limit, 2 and 4 are the best there by a little.
 MOST_NATS = 2.0
+#: The gain counts as at most this many errors above that in CRPS, so that no gain in log loss
+#: outweighs a clear loss in CRPS. The choosing half does not distinguish 2 from no limit.
+MOST_ABOVE_CRPS = 2.0
 
 
 def forecast_pool(held: HeldOutForecasts) -> EvidencePool:
     """Pool candidates that change little on few rows, so that the weights need not ensure it.
 
     Their scores determine the weights. The pool's share is the normal probability of half of its
-    mean gain over no calibration, in CRPS and in log loss, each in its standard errors. This uses
-    both with any objective, because the CRPS hardly shows the tails.
+    mean gain over no calibration, in CRPS and in log loss, each in its standard errors, and at most
+    2 above that in CRPS. This uses both with any objective, because the CRPS hardly shows the
+    tails.
     """
     losses = held.own
     if len(losses) == 1:
@@ -175,7 +179,8 @@ def forecast_pool(held: HeldOutForecasts) -> EvidencePool:
     gain = np.inf
     # A density of 0 at an outcome is certainly wrong.
     if np.isfinite(losses[0]).all():
-        gain = 0.5 * (gain_in_errors(held, pool, "crps") + gain_in_errors(held, pool, "nll"))
+        crps, nll = (gain_in_errors(held, pool, score) for score in ("crps", "nll"))
+        gain = min(0.5 * (crps + nll), crps + MOST_ABOVE_CRPS)
     kept = np.flatnonzero(pool).tolist()
     members, weights = beside_nothing(
         kept, pool[kept], float(special.ndtr(FORECAST_TRUST * gain)), LEAST_WEIGHT
