@@ -8,9 +8,11 @@ same kind (or any, if there is none). ``--store NAME`` adds the ratios to ``rele
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -65,9 +67,13 @@ def process(statement):
     code = f"import time; start = time.process_time(); {statement}"
     code += "; print(time.process_time() - start)"
 
+    # Byte code is kept apart from the sources, and read from the second time on.
+    kept = {"PYTHONPYCACHEPREFIX": f"{tempfile.gettempdir()}/calibrant", "PYTHONDONTWRITEBYTECODE": ""}
+
     def run():
-        command = [sys.executable, "-c", code]
-        return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        command, environment = [sys.executable, "-c", code], {**os.environ, **kept}
+        out = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        return float(out.stdout)
 
     return run
 

@@ -18,7 +18,7 @@ import calibrant as cb
 
 MANY = 100_000
 #: Microseconds of one row that the project aims for.
-TARGET = {"AutoCalibrator": 60.0}
+TARGET = {"AutoCalibrator": 20.0}
 USUAL_TARGET = 10.0
 
 
