@@ -68,7 +68,10 @@ def process(statement):
     code += "; print(time.process_time() - start)"
 
     # Byte code is kept apart from the sources, and read from the second time on.
-    kept = {"PYTHONPYCACHEPREFIX": f"{tempfile.gettempdir()}/calibrant", "PYTHONDONTWRITEBYTECODE": ""}
+    kept = {
+        "PYTHONPYCACHEPREFIX": f"{tempfile.gettempdir()}/calibrant",
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
 
     def run():
         command, environment = [sys.executable, "-c", code], {**os.environ, **kept}
