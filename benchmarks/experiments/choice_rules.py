@@ -192,10 +192,10 @@ def main() -> None:
             found = [kept(task) for task in tasks if len(np.unique(task.y)) > 1]
         found = [k for k in found if k.loss(np.eye(len(k.names))[0]) > SMALLEST]
         for many in (False, True):
-            for n in sorted({one.n for one in found}):
-                part = [k for k in found if k.n == n and (k.task.P.shape[1] > 40) == many]
+            for n in sorted({round(one.n) for one in found}):
+                part = [k for k in found if round(k.n) == n and (k.task.P.shape[1] > 40) == many]
                 if len(part) > 2:
-                    print(f"{what}, {n:,.0f} rows, {len(part)} runs{', many classes' * many}")
+                    print(f"{what}, {n:,} rows, {len(part)} runs{', many classes' * many}")
                     print(*compared(part), sep="\n", flush=True)
 
 
