@@ -39,7 +39,7 @@ GATES = {
 #: Candidate that enters or leaves, and the least and most classes where it does.
 POOLS = {
     "with structured vector scaling": ("structured vector scaling", True, 3, 150),
-    "without near-isotonic regression": ("near-isotonic regression", False, 2, 10),
+    "without near-isotonic regression": ("near-isotonic regression", False, 2, 2),
     "without class offsets": ("class offsets", False, 2, 1_000),
     "class offsets always": ("class offsets", True, 2, 1_000),
     "without intra-order-preserving scaling": ("intra-order-preserving scaling", False, 41, 1_000),

@@ -58,6 +58,7 @@ def test_classes_decide():
     assert {c.name for c in CANDIDATES} - set(two) == {*MORE_THAN_TWO, "class offsets"}
     assert {c.name for c in CANDIDATES} - set(three) == {
         "structured vector scaling",
+        "near-isotonic regression",
         "class offsets",
     }
     assert not set(SINGLE_MAPS) & set(many)
@@ -80,6 +81,13 @@ def test_the_vector_beside_the_matrix_is_tried_where_it_is_named():
 def test_offsets_are_tried_where_the_others_are_rare():
     assert "class offsets" in names(5000, 2, others=0.04)
     assert "class offsets" not in names(5000, 2, others=0.05)
+
+
+def test_many_entries_leave_out_what_takes_too_long():
+    assert "near-isotonic regression" in names(10_000, 2)
+    assert "near-isotonic regression" not in names(10_001, 2)
+    assert "intra-order-preserving scaling" in names(4_000, 1_000)
+    assert "intra-order-preserving scaling" not in names(25_000, 1_000)
 
 
 def test_cheapest_first():

@@ -79,6 +79,7 @@ class Candidate:
         does not depend on the clock.
     min_rows : minimum number of rows.
     classes : minimum and maximum number of classes.
+    most_entries : maximum number of rows times classes, where its time or memory grows faster.
     most_others : maximum share of the rows outside the most frequent class.
     unless : the candidate beside which it brought no gain, and is not tried unless it is named.
     """
@@ -88,6 +89,7 @@ class Candidate:
     cost: float
     min_rows: float = 20.0
     classes: tuple[float, float] = (2.0, float("inf"))
+    most_entries: float = float("inf")
     most_others: float = 1.0
     unless: str = ""
 
@@ -115,7 +117,13 @@ CANDIDATES = (
         unless="structured matrix scaling",
     ),
     Candidate("structured matrix scaling", StructuredMatrixScaling, 10.0, classes=(3, 150)),
-    Candidate("intra-order-preserving scaling", IntraOrderPreserving, 12.0, classes=(2, 1_000)),
+    Candidate(
+        "intra-order-preserving scaling",
+        IntraOrderPreserving,
+        12.0,
+        classes=(2, 1_000),
+        most_entries=4e6,
+    ),
     Candidate("ensemble matrix scaling", EnsembleMatrixScaling, 25.0, classes=(2, 60)),
     Candidate("sigmoid of the log-odds", lambda: OneVsRest(Platt()), 4.0, 100.0, (2, 40)),
     Candidate(
@@ -132,7 +140,10 @@ CANDIDATES = (
         "centred isotonic regression", lambda: OneVsRest(CenteredIsotonic()), 3.0, 100.0, (2, 40)
     ),
     Candidate(
-        "near-isotonic regression", lambda: OneVsRest(NearIsotonic()), 20.0, 1_000.0, (2, 10)
+        "near-isotonic regression",
+        lambda: OneVsRest(NearIsotonic()),
+        *(20.0, 1_000.0, (2, 2)),
+        most_entries=2e4,
     ),
     Candidate("offsets by group", GroupCalibrator, 6.0, 100.0, (2, 40)),
     Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10)),
@@ -162,6 +173,7 @@ def candidates_for(
         if (names is None or c.name in names or c.cost == 0.0)
         and n >= c.min_rows
         and c.classes[0] <= n_classes <= c.classes[1]
+        and n * n_classes <= c.most_entries
         and others <= c.most_others
         and c.tags.suits(given)
     ] or [CANDIDATES[0]]
