@@ -1,11 +1,12 @@
 """A custom kind of prediction: questions with any number of options.
 
-An answer is a probability for each option, ``{"Paris": 0.8, "Rome": 0.2}``; the outcome is the
-right option. The record stores them in flat arrays, so that no row is padded. One object, the
-domain, defines the kind; its metrics, calibrators, reports and files are registered separately.
+An answer is a list of options with probabilities, ``[("Paris", 0.8), ("Rome", 0.2)]``; the
+outcome is the right option. The record stores them in flat arrays, so that no row is padded. One
+object, the domain, defines the kind; its metrics, calibrators, reports and files are registered
+separately. (:class:`calibrant.questions.Questions` is a complete one.)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
@@ -88,11 +89,11 @@ class Questions(PlainRows):
         """The right option of each row."""
         return [own[k] for own, k in zip(self.names, self.right, strict=True)]
 
-    def told(self) -> list[dict[str, float]]:
+    def told(self) -> list[list[tuple[str, float]]]:
         """The answers in the form in which users pass them."""
         parts = np.split(self.probability, self.start[1:-1])
         return [
-            dict(zip(own, part.tolist(), strict=True))
+            list(zip(own, part.tolist(), strict=True))
             for own, part in zip(self.names, parts, strict=True)
         ]
 
@@ -101,11 +102,12 @@ def read_questions(y: Any, P: Any, sample_weight: Any = None) -> Questions:
     """Check and read answers from the user; nothing after it checks them again."""
     if not is_questions(P):
         raise InputError(
-            f"P must be a list of answers such as {{'a': 0.7, 'b': 0.3}}; got a {type(P).__name__}."
+            f"P must be a list of answers such as [('a', 0.7), ('b', 0.3)]; got a"
+            f" {type(P).__name__}."
         )
-    names = tuple(tuple(map(str, answer)) for answer in P)
+    names = tuple(tuple(str(name) for name, _ in answer) for answer in P)
     start = np.append(0, np.cumsum([len(own) for own in names]))
-    probability = np.array([p for answer in P for p in answer.values()], dtype=np.float64)
+    probability = np.array([p for answer in P for _, p in answer], dtype=np.float64)
     if not (np.isfinite(probability) & (probability >= 0.0)).all():
         raise InputError("P must hold finite probabilities that are not negative; got others.")
     total = np.add.reduceat(probability, start[:-1])
@@ -135,7 +137,11 @@ def read_questions(y: Any, P: Any, sample_weight: Any = None) -> Questions:
 
 def is_questions(P: Any) -> bool:
     """Whether P can only be a list of answers to questions."""
-    return isinstance(P, list | tuple) and len(P) > 0 and all(isinstance(one, Mapping) for one in P)
+    answers = P if isinstance(P, list | tuple) and len(P) > 0 else [None]
+    return all(
+        isinstance(one, list | tuple) and len(one) > 0 and isinstance(one[0], list | tuple)
+        for one in answers
+    )
 
 
 def _read(metrics, y_true, P, *, sample_weight):
@@ -143,7 +149,11 @@ def _read(metrics, y_true, P, *, sample_weight):
 
 
 QUESTIONS = Domain(
-    "questions", "answers to questions", Questions, _read, takes=lambda P, std: is_questions(P)
+    "multiple choice",
+    "multiple-choice answers",
+    Questions,
+    _read,
+    takes=lambda P, std: is_questions(P),
 )
 
 
@@ -181,7 +191,7 @@ class QuestionTemperature(DomainCalibrator):
     def fit(self, P: Any, y: Any, sample_weight: Any = None) -> Self:
         return self.fit_record(read_questions(y, P, sample_weight))
 
-    def predict(self, P: Any) -> list[dict[str, float]]:
+    def predict(self, P: Any) -> list[list[tuple[str, float]]]:
         record = read_questions(None, P)
         return record.recalibrated(self.predict_record(record)).told()
 
@@ -229,15 +239,15 @@ def _files():
 
     @dataclass(frozen=True, kw_only=True)
     class QuestionFile(DataFile):
-        """File of lines such as ``{"probs": {"a": 0.7, "b": 0.3}, "label": "a"}``."""
+        """File of lines such as ``{"options": [["a", 0.7], ["b", 0.3]], "label": "a"}``."""
 
-        answers: list[dict[str, float]]
+        answers: list[list[tuple[str, float]]]
         domain: ClassVar[Domain] = QUESTIONS
 
         @classmethod
         def found_in(cls, source):
-            given = source.kind == "jsonl" and isinstance(source.objects[0].get("probs"), dict)
-            return "probs" if given else None
+            given = source.kind == "jsonl" and isinstance(source.objects[0].get("options"), list)
+            return "options" if given else None
 
         @classmethod
         def names_in(cls, source, columns, labels, prefer):
@@ -252,7 +262,7 @@ def _files():
                 weight=None if columns.weight is None else source.column(columns.weight),
                 source=source,
                 outcome=outcome,
-                answers=[one["probs"] for one in source.objects],
+                answers=[one["options"] for one in source.objects],
             )
 
         @property

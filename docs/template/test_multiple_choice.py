@@ -36,7 +36,7 @@ def data(n=400, seed=0, sharper=2.0):
         names, honest = [f"option {k}" for k in range(size)], rng.dirichlet(np.ones(size))
         y.append(names[rng.choice(size, p=honest)])
         said = honest**sharper / (honest**sharper).sum()
-        P.append(dict(zip(names, said.tolist(), strict=True)))
+        P.append(list(zip(names, said.tolist(), strict=True)))
     return y, P
 
 
@@ -48,7 +48,7 @@ def run(*arguments, code=0):
 
 def test_a_metric_has_values_intervals_weights_and_clusters():
     y, P = data()
-    losses = np.array([-np.log(one[k]) for one, k in zip(P, y, strict=True)])
+    losses = np.array([-np.log(dict(one)[k]) for one, k in zip(P, y, strict=True)])
     assert question_log_loss(y, P) == pytest.approx(losses.mean())
     weight = np.arange(400) % 3
     assert question_log_loss(y, P, sample_weight=weight) == pytest.approx(
@@ -66,9 +66,10 @@ def test_a_record_says_its_domain_and_keeps_the_protocol():
     record = read_questions(y, P)
     assert isinstance(record, Record)
     assert domain_of(record) is domain_of_input(P) is QUESTIONS
-    assert record.take([3, 1]).told() == [pytest.approx(P[3]), pytest.approx(P[1])]
+    told = [dict(one) for one in record.take([3, 1]).told()]
+    assert told == [pytest.approx(dict(P[3])), pytest.approx(dict(P[1]))]
     with pytest.raises(InputError, match=r"every answer must sum to 1; one sums to 0\.4"):
-        read_questions(["a"], [{"a": 0.4}])
+        read_questions(["a"], [[("a", 0.4)]])
 
 
 def test_models_are_compared_in_pairs():
@@ -84,7 +85,7 @@ def test_a_report_is_made_before_and_after_calibration(tmp_path):
     y, P = data()
     found = cb.report(y, P, groups=[len(one) for one in P], n_resamples=100)
     told = found.to_dict()
-    assert told["task"] == told["target"] == "questions"
+    assert told["task"] == told["target"] == "multiple choice"
     assert told["calibrator"]["evaluation"] == "out-of-fold"
     rows = {row["key"]: row for row in told["metrics"]}
     assert rows["question_log_loss"]["change"]["meaning"] == "better"
@@ -112,7 +113,7 @@ def test_what_a_kind_does_not_have_is_said():
     y, P = data(20)
     with pytest.raises(
         InputError,
-        match="target must be None unless predictions are of classes; got 'event' with answers",
+        match="target must be None unless predictions are of classes; got 'event' with multiple",
     ):
         cb.report(y, P, target="event")
     with pytest.raises(TypeError, match="report has no option 'inputs'"):
@@ -153,7 +154,7 @@ def problems():
 
 def padded(answers, _=None):
     """(n, 5) probabilities, because the laws compare rows."""
-    return np.array([[*one.values(), *[0.0] * (5 - len(one))] for one in answers])
+    return np.array([[*(p for _, p in one), *[0.0] * (5 - len(one))] for one in answers])
 
 
 def sums_to_one(fresh, out, problem):
@@ -199,7 +200,7 @@ def suite(monkeypatch):
 
 def check_certain_is_best(metric):
     """Check that certain and right predictions have the best value."""
-    assert metric(["a"], [{"a": 1.0, "b": 0.0}]) == metric.range[0]
+    assert metric(["a"], [[("a", 1.0), ("b", 0.0)]]) == metric.range[0]
 
 
 def test_metric_and_calibrator_pass_the_contract_suite(suite):
@@ -227,7 +228,7 @@ def test_the_contract_suite_finds_what_is_broken(suite):
 def log(tmp_path):
     y, P = data()
     lines = [
-        {"probs": p, "label": label, "topic": f"t{i % 3}"}
+        {"options": p, "label": label, "topic": f"t{i % 3}"}
         for i, (label, p) in enumerate(zip(y, P, strict=True))
     ]
     path = tmp_path / "log.jsonl"
@@ -237,7 +238,7 @@ def log(tmp_path):
 
 def test_the_command_line_evaluates_a_log(log):
     found = json.loads(run("evaluate", log, "--json"))
-    assert found["task"] == "questions"
+    assert found["task"] == "multiple choice"
     rows = {row["key"]: row["before"]["value"] for row in found["metrics"]}
     assert rows["question_log_loss"] == question_log_loss(*data())
     assert "which is > 1" in run("evaluate", log, "--fail-if", "question_log_loss>1", code=3)
@@ -258,15 +259,15 @@ def test_the_command_line_fits_compares_and_reports_on_a_log(log, tmp_path):
     second = tmp_path / "second.jsonl"
     second.write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
     assert "question_log_loss" in run("compare", log, second)
-    assert "questions: calibrators" in run("methods", "--task", "questions")
+    assert "multiple choice: calibrators" in run("methods", "--task", "multiple choice")
 
 
 def test_the_command_line_says_what_a_kind_does_not_have(log):
     assert "--target needs predictions of classes" in run("evaluate", log, "--target", "a", code=2)
-    assert "answers to questions" in run("evaluate", log, "--method", "isotonic", code=2)
+    assert "multiple-choice answers" in run("evaluate", log, "--method", "isotonic", code=2)
     assert "'words' is not one of 'classification'" in run(
         "evaluate", log, "--task", "words", code=2
     )
-    assert "--risk and --task questions exclude each other" in run(
-        "evaluate", log, "--task", "questions", "--risk", "p", code=2
+    assert "--risk and --task multiple choice exclude each other" in run(
+        "evaluate", log, "--task", "multiple choice", "--risk", "p", code=2
     )

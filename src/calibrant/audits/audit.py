@@ -16,11 +16,18 @@ from calibrant.audits.result import Audit
 from calibrant.audits.sample import (
     Sample,
     ScoreSample,
+    of_answers,
     of_forecasts,
     of_outcomes,
     of_predictions,
 )
-from calibrant.contracts.domain import Facet, domain_of, domain_of_input
+from calibrant.contracts.domain import (
+    Facet,
+    columns_named,
+    domain_of,
+    domain_of_input,
+    outcomes_apart,
+)
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_labelled
 from calibrant.errors import InputError
@@ -31,6 +38,7 @@ from calibrant.frames.state import GroupState
 from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.labels import array_of
 from calibrant.predictions import Inputs
+from calibrant.questions.domain import QUESTIONS
 
 __all__ = ["audit", "audit_record"]
 
@@ -73,7 +81,8 @@ def audit(
 
     Parameters
     ----------
-    y_true : (n,) labels; outcomes, for forecasts; or an ``Evaluation`` or ``ScoreSketch``
+    y_true : (n,) labels; outcomes, for forecasts; a log of answers from ``read_questions``, whose
+        groups are then its types and questions; or an ``Evaluation`` or ``ScoreSketch``
         For an ``Evaluation`` or ``ScoreSketch``, as :func:`calibrant.evaluate` and
         :func:`calibrant.frames.sketch` compute them from a table of any size, the columns of ``by``
         are the groups.
@@ -192,7 +201,8 @@ def audit(
             )
         sample, columns, features, asked = _of_sums(y_true.state, n_bins)
     else:
-        read = _read(y_true, P, std, target, cluster, sample_weight, weight_kind, classes, inputs)
+        given = outcomes_apart(y_true, P)
+        read = _read(*given, std, target, cluster, sample_weight, weight_kind, classes, inputs)
         sample, columns, features, asked = _of_rows(*read, groups, X, found, n_bins)
     if null == "strong" and sample.cluster is not None:
         raise InputError(
@@ -264,6 +274,12 @@ def _classes(y: Any, P: Any, std: Any, target: Any, weight: Any, classes: Any, i
     return record, record.default_target if target is None else target
 
 
+def _questions(y: Any, P: Any, std: Any, target: Any, weight: Any, *beside: Any) -> Any:
+    if target not in (None, "answer"):
+        raise InputError(f'target must be "answer" for questions; got {target!r}; leave it out.')
+    return QUESTIONS.read([], y, P, sample_weight=weight), "answer"
+
+
 @dataclass(frozen=True)
 class Audited:
     """Audit of one kind of prediction.
@@ -281,12 +297,16 @@ class Audited:
 AUDITED: Facet[Audited] = Facet("audits")
 AUDITED.register(CLASSIFICATION, lambda: Audited(_classes, of_predictions))
 AUDITED.register(REGRESSION, lambda: Audited(_numbers, of_forecasts))
+AUDITED.register(
+    QUESTIONS,
+    lambda: Audited(_questions, of_answers),
+)
 
 
 def _of_rows(
     record: Any, target: Any, groups: Any, X: Any, found: Any, n_bins: int
 ) -> tuple[Sample, list[Column], Any, str]:
-    labelled = [] if groups is None else label_columns(groups, record)
+    labelled = columns_named(record) if groups is None else label_columns(groups, record)
     return _of_labelled(record, target, labelled, X, found, n_bins)
 
 

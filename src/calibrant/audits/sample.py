@@ -16,6 +16,7 @@ __all__ = [
     "OutcomeSample",
     "Sample",
     "ScoreSample",
+    "of_answers",
     "of_classes",
     "of_forecasts",
     "of_outcomes",
@@ -185,6 +186,12 @@ def of_predictions(
     if target == "classes":
         return of_classes(record, cell, tie)
     said, hit = record.pair(target)
+    return of_outcomes(said, hit, record.weights, cell, record.cluster, tie if tied else None)
+
+
+def of_answers(record: Any, target: Any, cell: np.ndarray, tie: np.ndarray, tied: bool) -> Sample:
+    """Build from a record of answers to questions, which are right or wrong."""
+    said, hit = record.judged
     return of_outcomes(said, hit, record.weights, cell, record.cluster, tie if tied else None)
 
 

@@ -14,6 +14,7 @@ from calibrant.contracts.domain import Facet, domain_of
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.contracts.record import Record
 from calibrant.forecasts.normal import NormalForecast
+from calibrant.questions.domain import QUESTIONS
 
 __all__ = ["Choice", "choice", "made_by"]
 
@@ -110,6 +111,15 @@ def _of_numbers(calibrator: Any, record: Any) -> list[str]:
     ]
 
 
+def _of_questions(calibrator: Any, record: Any) -> list[str]:
+    return [
+        "import calibrant as cb",
+        f"calibrator = {made_by(calibrator)}.fit(questions)",
+        "calibrated = calibrator.predict(new_questions)",
+    ]
+
+
 CODE: Facet[Any] = Facet("code to apply a calibrator")
 CODE.register(CLASSIFICATION, lambda: _of_classes)
 CODE.register(REGRESSION, lambda: _of_numbers)
+CODE.register(QUESTIONS, lambda: _of_questions)

@@ -1,12 +1,15 @@
 """Calibrators and their names, from the ``calibrator`` argument of a report."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from calibrant.contracts.domain import Domain, Facet
 from calibrant.contracts.kinds import require_any_calibrator, require_regression_calibrator
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
+from calibrant.questions.automatic import AutoQuestionCalibrator
+from calibrant.questions.domain import QUESTIONS
 from calibrant.scalings.constant import Identity
 from calibrant.select.default import default_calibrator, default_regression_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
@@ -58,6 +61,7 @@ def _of_numbers(calibrator: Any) -> Any:
 RESOLVE: Facet[Any] = Facet("calibrators")
 RESOLVE.register(CLASSIFICATION, lambda: _of_classes)
 RESOLVE.register(REGRESSION, lambda: _of_numbers)
+RESOLVE.register(QUESTIONS, lambda: partial(adopted, default=AutoQuestionCalibrator))
 
 
 def several(calibrator: Any, domain: Domain = CLASSIFICATION) -> dict[str, Any] | None:

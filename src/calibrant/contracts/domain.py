@@ -1,6 +1,6 @@
 """Domains: objects that describe a kind of prediction, and tables with an entry for each domain."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
@@ -9,7 +9,15 @@ from typing import Any, Generic, TypeVar, cast
 from calibrant.contracts.record import Record
 from calibrant.errors import InputError
 
-__all__ = ["DOMAINS", "Domain", "Facet", "domain_of", "domain_of_input"]
+__all__ = [
+    "DOMAINS",
+    "Domain",
+    "Facet",
+    "columns_named",
+    "domain_of",
+    "domain_of_input",
+    "outcomes_apart",
+]
 
 Part = TypeVar("Part")
 
@@ -28,6 +36,8 @@ class Domain:
     takes : (P, std) -> whether this input is certainly of this kind
     strata : whether folds are stratified by its outcomes
     seen_labels : whether a row could have had another label, which widens its intervals
+    columns : (record) -> [(name, labels (n,))], the groups that its rows name themselves, or none;
+        None unless predictions may hold outcomes and groups, and be passed alone
     """
 
     name: str
@@ -37,6 +47,7 @@ class Domain:
     takes: Callable[[Any, Any], bool]
     strata: bool = False
     seen_labels: bool = False
+    columns: Callable[[Any], list[tuple[str | None, Any]]] | None = None
 
     def __post_init__(self) -> None:
         DOMAINS[self.name] = self
@@ -68,6 +79,21 @@ def domain_of_input(P: Any, std: Any = None, calibrator: Any = None) -> Domain:
     if isinstance(calibrator, list | tuple) and calibrator:
         calibrator = cast(list[Any], calibrator)[0]
     return getattr(cast(Any, calibrator), "domain", next(iter(DOMAINS.values())))
+
+
+def outcomes_apart(y: Any, P: Any) -> tuple[Any, Any]:
+    """(None, predictions) where predictions that hold their outcomes are passed alone, or several
+    by name; otherwise the arguments.
+    """
+    one = next(iter(cast(Any, y).values()), None) if isinstance(y, Mapping) else y
+    alone = any(own.columns is not None and own.takes(one, None) for own in DOMAINS.values())
+    return (None, cast(Any, y)) if P is None and alone else (cast(Any, y), P)
+
+
+def columns_named(record: Any) -> list[tuple[str | None, Any]]:
+    """(name, labels (n,)) of the groups that a record's rows name themselves."""
+    own = domain_of(record).columns
+    return [] if own is None else own(record)
 
 
 class Facet(Generic[Part]):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.card import Card, Shown
 from calibrant._support.extras import import_extra
 from calibrant.contracts.columns import Result
-from calibrant.contracts.domain import DOMAINS, domain_of_input
+from calibrant.contracts.domain import DOMAINS, domain_of_input, outcomes_apart
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.on_record import on_record
@@ -236,7 +236,7 @@ def _rows(
 
 
 def read_models(
-    y_true: ArrayLike,
+    y_true: Any,
     P: Mapping[str, Any],
     metrics: Sequence[Metric] | None,
     sample_weight: ArrayLike | None,
@@ -260,6 +260,11 @@ def read_models(
         str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output()
         for name, one in P.items()
     }
+    if y_true is None and len({tuple(cast(Any, one).outcomes()) for one in records.values()}) > 1:
+        raise InputError(
+            "the predictions of one comparison must hold the same outcomes in the same order; got"
+            " others; match their rows."
+        )
     if metrics is None:
         named = list(by.compared(records.values()))
     return named, records
@@ -267,8 +272,8 @@ def read_models(
 
 @on_record(_of)
 def compare(
-    y_true: ArrayLike,
-    P: Mapping[str, Any],
+    y_true: Any,
+    P: Mapping[str, Any] | None = None,
     *,
     metrics: Sequence[Metric] | None = None,
     level: float = 0.95,
@@ -288,7 +293,8 @@ def compare(
 
     Parameters
     ----------
-    y_true : (n,) labels, or SoftLabels; for regression outcomes
+    y_true : (n,) labels, or SoftLabels; for regression outcomes; or, as the only argument,
+        {name: questions}, logs that hold the same outcomes
     P : {name: predictions}, two or more
         Predictions as a metric takes them: (n, K), or (n,) for binary; for regression, a forecast
         or the pair (mean, std).
@@ -362,7 +368,8 @@ def compare(
     log_loss  model 0.1976  rate 0.6931         +0.4955  [+0.415, +0.5164]  2.6e-10  worse
     100 rows; correction for the number of pairs: holm.
     """
-    named, records = read_models(y_true, P, metrics, sample_weight, classes, inputs)
+    given = outcomes_apart(y_true, P)
+    named, records = read_models(*given, metrics, sample_weight, classes, inputs)
     first = next(iter(records.values()))
     if len(ways := cluster_ways(cluster)) > 1:
         if others := [one.key for one in named if not is_mean(one)]:

@@ -1,5 +1,6 @@
 """The kind of prediction "questions", and its metrics."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import MeanMetric
 from calibrant.errors import InputError
+from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
 from calibrant.questions.read import as_questions, is_questions
 from calibrant.questions.record import Questions
 
@@ -27,6 +29,10 @@ __all__ = [
 ]
 
 
+#: Mean number of rows of a question from which questions are groups.
+RECURRING = 10
+
+
 def _read(metrics: list[BaseMetric], y_true: Any, P: Any, *, sample_weight: Any) -> Questions:
     """The labelled rows of P."""
     record = as_questions(P, y_true, sample_weight)
@@ -34,7 +40,20 @@ def _read(metrics: list[BaseMetric], y_true: Any, P: Any, *, sample_weight: Any)
         return record
     if not record.labelled.any():
         raise InputError("questions must have outcomes for a metric; got none; label some rows.")
-    return record.take(record.labelled)
+    kept = np.ones(len(record), bool) if record.kept is None else record.kept.copy()
+    kept[kept] = record.labelled
+    return replace(record.take(record.labelled), kept=kept)
+
+
+def _columns(record: Questions) -> list[tuple[str | None, np.ndarray]]:
+    """The types and the questions that recur, where there are several."""
+    found = list[tuple[str | None, np.ndarray]]()
+    for name in ("type", "question"):
+        own = getattr(record, name)
+        count = len(np.unique(own.index))
+        if 1 < count <= len(record) / RECURRING:
+            found.append((name, own.names[own.index]))
+    return found
 
 
 QUESTIONS = Domain(
@@ -43,6 +62,7 @@ QUESTIONS = Domain(
     Questions,
     _read,
     takes=lambda P, std: is_questions(P),
+    columns=_columns,
 )
 
 
@@ -254,3 +274,14 @@ question_brier = QuestionBrier()
 question_ranked_score = QuestionRankedScore()
 question_accuracy = QuestionAccuracy()
 question_gap = QuestionGap()
+
+CHOSEN_BY.register(
+    QUESTIONS,
+    lambda: Choosing(
+        question_log_loss,
+        None,
+        "question_log_loss or question_brier",
+        lambda model, X: (model.predict(X), {}),
+        lambda records, question: (question_log_loss, question_brier),
+    ),
+)

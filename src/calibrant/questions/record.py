@@ -145,6 +145,14 @@ class Questions(PlainRows):
         found.update(repr(names).encode())
         return found.hexdigest()
 
+    @property
+    def judged(self) -> tuple[np.ndarray, np.ndarray]:
+        """((n,) confidence, (n,) 1.0 if the answer is right, else 0.0); an outcome of several
+        raters is drawn by their shares.
+        """
+        drawn = np.random.default_rng(0).random(len(self))
+        return self.confidence, (drawn < self.correct).astype(np.float64)
+
     def flat(self, rows: np.ndarray) -> np.ndarray:
         """Positions of the options of some rows (indices) in the flat arrays."""
         size = self.size[rows]

@@ -4,6 +4,7 @@ allows only its own style and script.
 
 import base64
 import hashlib
+from collections import defaultdict
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -23,15 +24,18 @@ SHOWN_ROWS = 100
 #: Parts of features, of which all columns have some.
 SHOWN_PARTS = 15
 #: By the question asked; None of forecasts of a number. Any other has the page of answers.
-PAGES: dict[str | None, Any] = {
-    "answer": page,
-    "classes": page,
-    "event": event_page,
-    None: regression_page,
-    "models": models_page,
-    "groups": audit_page,
-    "rule": rule_page,
-}
+PAGES: defaultdict[str | None, Any] = defaultdict(
+    lambda: page,
+    {
+        "answer": page,
+        "classes": page,
+        "event": event_page,
+        None: regression_page,
+        "models": models_page,
+        "groups": audit_page,
+        "rule": rule_page,
+    },
+)
 
 
 def render(summary: dict[str, Any]) -> str:
@@ -45,7 +49,7 @@ def render(summary: dict[str, Any]) -> str:
     -------
     str
     """
-    chosen = PAGES.get(summary["target"], page)
+    chosen = PAGES[summary["target"]]
     environment, folder = _environment(summary["target"]), _folder()
     style, script = ((folder / name).read_text("utf-8") for name in ("style.css", "script.js"))
     return environment.get_template("report.html").render(
@@ -86,7 +90,7 @@ def _environment(target: str | None) -> Any:
         "amount": "{:,.0f}".format,
         "points": _points,
     }
-    environment.filters.update({**usual, **PAGES.get(target, page).FILTERS})
+    environment.filters.update({**usual, **PAGES[target].FILTERS})
     return environment
 
 

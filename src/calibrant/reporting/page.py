@@ -32,7 +32,10 @@ __all__ = [
 ]
 
 #: Metrics of the fourth band; the others are folded.
-FIVE = ("accuracy", "log_loss", "brier_score", "ece", "confidence_auroc")
+FIVE = (
+    *("accuracy", "log_loss", "brier_score", "ece", "confidence_auroc"),
+    *("question_accuracy", "question_log_loss", "question_brier"),
+)
 #: Classes whose curves are drawn; the summary has some more.
 MOST_CLASSES = 6
 NOTES = (

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.card import Card, Shown
 from calibrant._support.files import replacing
 from calibrant.audits.result import Audit
+from calibrant.contracts.domain import outcomes_apart
 from calibrant.contracts.guarantee import Promised
 from calibrant.errors import InputError
 
@@ -135,8 +136,9 @@ def report(
     Parameters
     ----------
     y : (n,) true labels; for forecasts of a number, (n,) or (n, d) outcomes; or, without any of the
-        other arrays, the result of :func:`calibrant.audit`, whose page is on every group, or a
-        fitted rule with a promise, such as :class:`SelectiveClassifier`
+        other arrays, the result of :func:`calibrant.audit`, whose page is on every group, a fitted
+        rule with a promise, such as :class:`SelectiveClassifier`, or a log of answers from
+        ``read_questions``, whose groups are its types and questions
     P : (n, K), or (n,) for binary; {name: predictions} of several models, which are compared as by
         :func:`calibrant.compare`; or a forecast: the means with ``std``, a Forecast, a frozen
         scipy distribution
@@ -200,6 +202,7 @@ def report(
         return Report(summarise_audit(y, **options))
     if isinstance(y, Promised):
         return Report(summarise_rule(y, **options))
+    y, P = outcomes_apart(y, P)
     if isinstance(P, Mapping):
         models = summarise_models(y, cast(Any, P), **options)
         return Report(replace(models, call=call_of(("y", "P"), None, options)))

@@ -17,7 +17,7 @@ from calibrant.comparison.choice import choice
 from calibrant.comparison.given import resolve, several
 from calibrant.comparison.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain import domain_of_input
+from calibrant.contracts.domain import columns_named, domain_of_input
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.reporting.about import About, period_of
@@ -172,10 +172,10 @@ def summarise(
     test = None if test is None else table.read_test(test, record)
     target = table.question(target, record, named.values())
     record, test, measured = _clustered(record, test, cluster, weight_kind, times)
-    labelled = None if groups is None else label_columns(groups, measured)
+    labelled = columns_named(measured) if groups is None else label_columns(groups, measured)
     asked = Asked(
-        None if labelled is None else shown_groups(labelled, PARTS, measured.weights),
-        labelled,
+        shown_groups(labelled, PARTS, measured.weights) if labelled else None,
+        labelled or None,
         _parts_of(features, measured),
         read_times(times, every, measured),
         table.n_bins if n_bins is None else n_bins,

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.questions.domain import QUESTIONS
 
 if TYPE_CHECKING:
     from calibrant.reporting.report_table import ReportTable
@@ -23,6 +24,13 @@ def _of_numbers() -> "ReportTable":
     return table
 
 
+def _of_questions() -> "ReportTable":
+    from calibrant.reporting.questions import QuestionTable
+
+    return QuestionTable()
+
+
 TABLES: "Facet[ReportTable]" = Facet("report")
 TABLES.register(CLASSIFICATION, _of_classes)
 TABLES.register(REGRESSION, _of_numbers)
+TABLES.register(QUESTIONS, _of_questions)

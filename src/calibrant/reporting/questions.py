@@ -1,0 +1,40 @@
+"""Report on answers to questions: their confidences, by type and by question."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from calibrant.contracts.metric import Metric
+from calibrant.questions.domain import (
+    QUESTIONS,
+    question_accuracy,
+    question_brier,
+    question_log_loss,
+)
+from calibrant.questions.record import Questions
+from calibrant.reporting.report_table import ReportTable
+
+__all__ = ["QuestionTable"]
+
+
+class QuestionTable(ReportTable):
+    """Report on answers to questions; without other groups, by type and by question."""
+
+    domain = QUESTIONS
+
+    def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return ((n,) confidence, (n,) 1.0 if the answer is right, else 0.0)."""
+        return record.judged
+
+    def read_test(self, test: Any, record: Any) -> Questions:
+        """Read the test rows, also of a record alone."""
+        return super().read_test((None, test) if isinstance(test, Questions) else test, record)
+
+    def scores(self) -> Sequence[Metric]:
+        """Return the accuracy and the proper scores."""
+        return question_accuracy, question_log_loss, question_brier
+
+    def data(self, record: Any, names: Sequence[Any]) -> dict[str, Any]:
+        """Return the facts of the header, with the number of questions."""
+        return {**super().data(record, names), "questions": len(np.unique(record.question.index))}
