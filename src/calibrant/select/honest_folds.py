@@ -20,8 +20,8 @@ __all__ = ["PAIRWISE_ROWS", "Choice", "FoldFits"]
 
 #: From this number of rows on, fits without two folds are extrapolated from those without one.
 PAIRWISE_ROWS = 2_000
-#: With many rows a candidate is left out if its total loss exceeds the least by more nats: its
-#: weight would be below the least of a member.
+#: Before the halves, candidates are left out whose total loss exceeds the least by more nats. Their
+#: weight would be below the least of a member. Among 2,000 rows this bias would count.
 NATS = 10.0
 #: Weights of the candidates, and the candidates fitted.
 Choice = tuple[np.ndarray, list[Any]]
@@ -135,7 +135,7 @@ class FoldFits:
         This is exact where every fold adds its own share to f, as in a Newton step.
         """
         folds = self.held_out.folds
-        fits = self.held_out.only(self._contenders()).members
+        fits = self.held_out.members
         losses, n = self._losses(len(fits[0])), len(fits)
         for i in range(n):
             held, place = self.pieces.inside(folds == i)
