@@ -5,7 +5,15 @@ from typing import Any
 
 import click
 
-from calibrant.cli.options import FILE, SAVED, Columns, column_options, force_option, output_option
+from calibrant.cli.options import (
+    FILE,
+    SAVED,
+    Columns,
+    column_options,
+    force_option,
+    output_option,
+    version_option,
+)
 
 __all__ = ["apply"]
 
@@ -35,6 +43,12 @@ __all__ = ["apply"]
     is_flag=True,
     help="Geometric separation: add the zone and the nearest training rows of each row.",
 )
+@click.option(
+    "--allow-other-version",
+    is_flag=True,
+    help="Lock files: decide on rows of a version of the model that the lock does not name.",
+)
+@version_option
 @column_options(labels=False)
 @force_option
 def apply(
@@ -57,7 +71,8 @@ def apply(
     `high_0.9`. If FILE already has a column that would be added, rename the added ones with
     --suffix. A calibrator by group reads its columns of groups from FILE under the names used in
     `fit`, and one of distances to training rows its features. A rule from `calibrant decide`
-    changes no column and adds `accept`: whether the answer is accepted.
+    changes no column and adds `accept`: whether the answer is accepted; a lock file of a log of
+    questions adds `decision`: answer, ask or escalate.
 
     With --explain, a calibrator of distances adds `separation`, `zone` (safe, or dangerous: nearer
     to another class) and the nearest training rows: of the predicted class (`same_distance`,
@@ -73,6 +88,8 @@ def apply(
       calibrant apply model.calibrant log.jsonl -o risks.jsonl --risk margin --inputs score
       calibrant apply model.calibrant new.csv -o explained.csv --explain
       calibrant apply rule.calibrant new.csv -o decided.csv
+      calibrant apply model.calibrant answers.jsonl -o calibrated.jsonl   a log of questions
+      calibrant apply lock.json answers.jsonl -o decided.jsonl   answer, ask or escalate
       calibrant apply bars.calibrant forecasts.csv -o calibrated.csv --interval 0.5 --interval 0.95
     """
     from calibrant.cli.applying import apply_to_file

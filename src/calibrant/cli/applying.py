@@ -16,6 +16,7 @@ from calibrant._support.files import replacing
 from calibrant.cli.choosing import beside, fitting, saved
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
+from calibrant.cli.question_file import certified, decided
 from calibrant.cli.reading import read_source, rows_left
 from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
@@ -23,14 +24,17 @@ from calibrant.cli.wording import say
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError
+from calibrant.questions.domain import QUESTIONS
+from calibrant.questions.lock import QuestionLock
 
-__all__ = ["RULES", "apply_to_file", "rule_columns"]
+__all__ = ["CERTIFIED", "RULED", "RULES", "apply_to_file", "rule_columns"]
 
 #: Class of a rule -> (the column it adds, its method for predictions, its method for scores).
 RULES: dict[type, tuple[str, str, str]] = {
     calibrant.SelectiveClassifier: ("accept", "accept", "accept_scores"),
     calibrant.decisions.NeymanPearsonClassifier: ("decision", "decide", "decide_scores"),
     calibrant.ConformalSets: ("set", "predict_set", ""),
+    QuestionLock: ("decision", "decide", ""),
 }
 #: Between the labels of a set in a column of text.
 SEPARATOR = "|"
@@ -68,6 +72,11 @@ def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray
 #: Functions that compute the columns of saved rules, by domain.
 RULED: Facet[Callable[..., dict[str, np.ndarray]]] = Facet("rules that decide on them")
 RULED.register(CLASSIFICATION, lambda: rule_columns)
+RULED.register(QUESTIONS, lambda: decided)
+#: Functions that certify a rule on a file and write it, by domain, for kinds with a rule of their
+#: own.
+CERTIFIED: Facet[Callable[..., None]] = Facet("certified rules")
+CERTIFIED.register(QUESTIONS, lambda: certified)
 
 
 def apply_to_file(
@@ -172,6 +181,11 @@ def _calibrated(
         prefer=prefer,
     )
     rule = isinstance(fitted, tuple(RULES))
+    if rule and isinstance(fitted, QuestionLock) is not (data.domain is QUESTIONS):
+        raise InputError(
+            f"{source.path} holds {data.domain.predictions}, on which a saved"
+            f" {type(fitted).__name__} does not decide; pass another table."
+        )
     if KINDS.get(output.suffix.lower()) is not type(source):
         raise click.UsageError(
             f"the output must be a .{source.kind} file like FILE, and not compressed; got"

@@ -20,6 +20,7 @@ from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.map import Map
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
+from calibrant.questions.lock import read_lock
 
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report
@@ -51,7 +52,9 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
     if path is None:
         return None
     import_extensions()
-    loaded = calibrant.load(path)
+    with path.open("rb") as file:
+        locked = file.read(1) == b"{"
+    loaded = read_lock(path) if locked else calibrant.load(path)
     if not isinstance(loaded, (Map, DomainCalibrator, *also)):
         raise InputError(
             f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from calibrant.cli.columns import missing_in
 from calibrant.contracts.domain import DOMAINS, Domain, Facet
 from calibrant.contracts.record import Record
 from calibrant.errors import InputError
@@ -63,6 +64,14 @@ class DataFile(ABC):
         """Return the columns or arrays of the predictions, and of outcomes and weights if
         ``labels``.
         """
+
+    @classmethod
+    def complete(
+        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+    ) -> np.ndarray:
+        """Return (n,) whether each row has a prediction, and what else is read."""
+        names = dict.fromkeys(cls.names_in(source, columns, labels, prefer))
+        return ~np.any([missing_in(source, name) for name in names], axis=0)
 
     @classmethod
     @abstractmethod

@@ -8,18 +8,20 @@ import click
 from calibrant._support.rounded import percent
 from calibrant.cli.options import (
     FILE,
+    SHARE,
     Columns,
     cluster_option,
     column_options,
     force_option,
     output_option,
     refuse_existing,
+    share_options,
+    version_option,
 )
 from calibrant.cli.wording import say
 
 __all__ = ["decide"]
 
-SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 PROCEDURES = ("fixed_sequence", "sgr", "learn_then_test")
 #: Values of --when-uncertain -> values of ``when_uncertain`` in Python.
 UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
@@ -27,20 +29,9 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 
 @click.command()
 @click.argument("file", metavar="TABLE", type=FILE)
-@click.option(
-    "--max-error",
-    type=SHARE,
-    default=0.05,
-    show_default=True,
-    help="Largest share of errors among accepted answers.",
-)
-@click.option(
-    "--certainty",
-    type=SHARE,
-    default=0.95,
-    show_default=True,
-    help="Confidence with which the share of errors stays below --max-error.",
-)
+@click.argument("new", metavar="[NEW]", required=False, type=FILE)
+@share_options[0]
+@share_options[1]
 @click.option(
     "--procedure",
     type=click.Choice(PROCEDURES),
@@ -70,12 +61,29 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
     show_default=True,
     help="With --sets: the coverage, the share of sets that contain the true class.",
 )
-@output_option("rule.calibrant", "Where to save the rule.")
+@click.option(
+    "--unit",
+    type=click.Choice(["question", "log", "item"]),
+    default="question",
+    show_default=True,
+    help="Logs of questions: the error is of each question, of their mixture, or of whole items.",
+)
+@click.option(
+    "--allow-other-version",
+    is_flag=True,
+    help="With NEW: decide on rows of a version of the model that the lock does not name.",
+)
+@output_option(
+    "rule.calibrant", "Where to save the rule; with NEW: the decided log (NEW.decided.jsonl)."
+)
+@version_option
 @cluster_option
 @column_options(forecasts=False)
 @force_option
 def decide(
     file: Path,
+    new: Path | None,
+    unit: str,
     max_error: float,
     certainty: float,
     procedure: str,
@@ -95,6 +103,10 @@ def decide(
     above the threshold. `calibrant apply` adds a column `accept`, or `set` with --sets. If no
     threshold can be certified, the error names the number of rows needed.
 
+    For a log of answers to questions, each question has a threshold, and the rule is a lock file:
+    JSON that is bound to the versions of the model in the log. With a lock file as TABLE, each row
+    of the log NEW gets a decision in the field `decision`: answer, ask or escalate.
+
     \b
     Examples:
       calibrant decide log.csv --max-error 0.05 -o rule.calibrant
@@ -105,12 +117,18 @@ def decide(
       calibrant decide predictions.npz --cluster patient
       calibrant decide predictions.npz --sets --level 0.9
       calibrant apply rule.calibrant new.csv -o decided.csv
+      calibrant decide answers.jsonl --max-error 0.05 -o lock.json    a threshold for each question
+      calibrant decide lock.json new.jsonl                            answer, ask or escalate
     """
     import calibrant
-    from calibrant.cli.applying import RULED
+    from calibrant.cli.applying import CERTIFIED, RULED, apply_to_file
     from calibrant.cli.reading import column_of, read_file
     from calibrant.cli.tables import working
 
+    if new is not None:
+        output = output if output.suffix == ".jsonl" else new.with_suffix(".decided.jsonl")
+        apply_to_file(file, new, output, (), "", columns, force)
+        return
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
     if data.domain not in RULED:
@@ -118,6 +136,11 @@ def decide(
             f"decide needs predictions of classes; {data.path.name} holds"
             f" {data.domain.predictions}; pass another table."
         )
+    if data.domain in CERTIFIED:
+        promise = {"risk": max_error, "confidence": certainty, "unit": unit}
+        uncertain = UNCERTAIN[when_uncertain].replace("accept", "answer")
+        CERTIFIED[data.domain](data, output, force, when_uncertain=uncertain, **promise)
+        return
     of_answers = columns.confidence is not None or data.inputs == "score"
     if of_answers and sets:
         raise click.UsageError(

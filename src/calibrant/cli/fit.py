@@ -17,6 +17,8 @@ from calibrant.cli.options import (
     output_option,
     reference_option,
     refuse_existing,
+    share_options,
+    version_option,
 )
 from calibrant.cli.tables import working
 from calibrant.cli.wording import say
@@ -38,6 +40,9 @@ __all__ = ["fit"]
 )
 @reference_option
 @features_option("")
+@version_option
+@share_options[0]
+@share_options[1]
 @column_options()
 @force_option
 def fit(
@@ -51,6 +56,8 @@ def fit(
     features: str | None,
     columns: Columns,
     force: bool,
+    max_error: float,
+    certainty: float,
 ) -> None:
     """Fit a calibrator on TABLE and save it.
 
@@ -60,7 +67,8 @@ def fit(
     more than a million rows is read in parts. A map of two classes is then fitted on all rows,
     merged in narrow cells of the risk; any other calibrator on a seeded sample of rows.
     --reference names the rows that the model was trained on; `apply` then reads the features by
-    name.
+    name. From a log of answers to questions, -o NAME.json makes a lock file: a calibrator fitted on
+    half of the items, and thresholds certified on the others for --max-error and --certainty.
 
     \b
     Examples:
@@ -75,13 +83,21 @@ def fit(
       calibrant fit loans.csv --groups sex,age_band  the automatic choice, which also tries groups
       calibrant fit loans.csv --groups sex,age_band --method group
       calibrant fit log.parquet --method geometric --reference train.parquet
+      calibrant fit answers.jsonl -o model.calibrant                a log of questions
+      calibrant fit answers.jsonl -o lock.json --max-error 0.05     and when to answer
       calibrant fit forecasts.csv --method interval -o bars.calibrant
     """
-    from calibrant.cli.choosing import require_reference
-    from calibrant.cli.large import large_fit
+    from calibrant.cli.applying import CERTIFIED
+    from calibrant.cli.choosing import chosen, require_reference
+    from calibrant.cli.large import large_fit, read_any
     from calibrant.comparison.given import shown_name
 
     refuse_existing(output, force, file)
+    if output.suffix == ".json" and (data := read_any(file, columns)).domain in CERTIFIED:
+        shares = {"risk": max_error, "confidence": certainty}
+        calibrator = chosen(method, None, data, target=target)
+        CERTIFIED[data.domain](data, output, force, calibrator=calibrator, **shares)
+        return
     require_reference(features, reference)
     made = (
         None

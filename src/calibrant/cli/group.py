@@ -23,6 +23,8 @@ COMMANDS = {
     "fit": ("fit", "Learn a calibrator and save it."),
     "apply": ("apply", "Calibrate new predictions."),
     "decide": ("decide", "Certify which answers to accept."),
+    "check": ("check", "Test a lock file on a new version of the model."),
+    "rate": ("rate", "Estimate a rate from a judge's scores and few labels."),
     "export": ("export", "Write a calibrator as ONNX, C, JavaScript, JSON, SQL or torch."),
     "audit": ("audit", "Test the calibration of every group."),
     "compare": ("compare", "Test whether one prediction is better than another."),
@@ -33,9 +35,9 @@ COMMANDS = {
 #: What a person wants -> its commands, as the help lists them.
 WANTED = {
     "See what it does": ("demo", "methods"),
-    "Measure": ("evaluate", "report", "audit", "compare"),
+    "Measure": ("evaluate", "report", "audit", "compare", "rate"),
     "Calibrate": ("fit", "apply", "export"),
-    "Decide": ("decide",),
+    "Decide": ("decide", "check"),
     "Watch": ("monitor",),
     "Plan": ("plan",),
 }

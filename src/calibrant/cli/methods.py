@@ -186,8 +186,9 @@ def named(domain: Domain, target: str = "classes", given: Collection[str] = ()) 
 def all_named() -> dict[Domain, dict[str, Any]]:
     """Return the methods of every domain that has any, including those of extensions."""
     import_extensions()
-    # The list is a copy, because naming methods may import a further domain.
-    every = {domain: named(domain, given=EVERY) for domain in list(DOMAINS.values())}
+    # Listing the calibrators imports the domains of all of them.
+    _offered(DomainCalibrator)
+    every = {domain: named(domain, given=EVERY) for domain in DOMAINS.values()}
     return {domain: names for domain, names in every.items() if names}
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "FAILED",
     "FILE",
     "SAVED",
+    "SHARE",
     "STDIN",
     "Columns",
     "TablePath",
@@ -37,8 +38,10 @@ __all__ = [
     "paths_of",
     "reference_option",
     "refuse_existing",
+    "share_options",
     "table_options",
     "target_option",
+    "version_option",
     "weight_kind_option",
 ]
 
@@ -100,6 +103,8 @@ FILE = TablePath()
 SAVED = click.Path(exists=True, dir_okay=False, path_type=Path)
 #: Exit code of a failed gate.
 FAILED = 3
+#: Type of a share.
+SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 #: Units of a column of risks, the values of --inputs.
 INPUTS = ("probability", "percent", "log_probability", "logit", "score")
 NAMED = (
@@ -116,6 +121,8 @@ NAMED = (
     "std",
     "quantiles",
     "skip_missing",
+    "model_version",
+    "allow_other_version",
 )
 
 
@@ -194,6 +201,29 @@ SEVERAL = click.option(
     multiple=True,
     help="A column of risks or scores; repeat it for each column.",
 )
+#: Answers to questions: the version of the model that gave them.
+version_option = click.option(
+    "--model-version",
+    metavar="NAME",
+    help="Logs of questions: the version of the model, where the field `model` does not name it.",
+)
+#: The promise of a certified rule.
+share_options = (
+    click.option(
+        "--max-error",
+        type=SHARE,
+        default=0.05,
+        show_default=True,
+        help="Largest share of errors among accepted answers.",
+    ),
+    click.option(
+        "--certainty",
+        type=SHARE,
+        default=0.95,
+        show_default=True,
+        help="Confidence with which the share of errors stays below --max-error.",
+    ),
+)
 SKIP = click.option(
     "--skip-missing",
     is_flag=True,
@@ -220,6 +250,8 @@ class Columns:
     std: str | None = None
     quantiles: str | None = None
     skip_missing: bool = False
+    model_version: str | None = None
+    allow_other_version: bool = False
 
     @property
     def one(self) -> str | None:

@@ -12,6 +12,7 @@ from calibrant.cli.forecasts import ForecastFile
 from calibrant.cli.methods import import_extensions
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import PredictionFile
+from calibrant.cli.question_file import QuestionFile
 from calibrant.cli.row_text import typed
 from calibrant.cli.wording import say
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
@@ -69,8 +70,7 @@ def rows_left(source: Any, columns: Columns, labels: bool, prefer: str | None = 
             f"--skip-missing needs a table; {source.path} has predictions only; save them with"
             " their labels, as .npz."
         )
-    names = kind_of(source, columns).names_in(source, columns, labels, prefer)
-    return ~np.any([missing_in(source, name) for name in dict.fromkeys(names)], axis=0)
+    return kind_of(source, columns).complete(source, columns, labels, prefer)
 
 
 def _without_missing(source, columns, labels, prefer):
@@ -167,3 +167,4 @@ def _refuse_judged(data: DataFile, names: list[str], option: str) -> None:
 
 FILES.register(CLASSIFICATION, lambda: PredictionFile)
 FILES.register(REGRESSION, lambda: ForecastFile)
+FILES.register(QuestionFile.domain, lambda: QuestionFile)

@@ -5,7 +5,9 @@ import csv
 import io
 import json
 import re
+from collections import UserDict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from calibrant.errors import InputError
 from calibrant.levels import NUMBER, level_of
 
 __all__ = [
+    "NestedColumns",
     "columns_of",
     "decoded",
     "encoding_of",
@@ -274,6 +277,22 @@ def columns_of(
                 )
             columns.setdefault(name, [None] * len(objects))[i] = value
     return columns, ways
+
+
+class NestedColumns(UserDict[str, list[Any]]):
+    """Columns of objects, made at their first use, because rows with options of their own have many
+    names.
+    """
+
+    def __init__(self, objects: list[dict[str, Any]], path: Path) -> None:
+        self.objects, self.path = objects, path
+
+    @cached_property
+    def found(self) -> tuple[dict[str, list[Any]], dict[str, tuple[str, ...]]]:
+        """(values by name, paths of keys), as ``columns_of`` returns them."""
+        return columns_of(self.objects, self.path)
+
+    data = property(lambda self: self.found[0])
 
 
 def _leaves(

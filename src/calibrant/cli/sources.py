@@ -24,7 +24,7 @@ from calibrant._support.extras import import_extra
 from calibrant._support.saving import read_npy
 from calibrant.cli.options import STDIN, paths_of
 from calibrant.cli.row_text import (
-    columns_of,
+    NestedColumns,
     decoded,
     encoding_of,
     objects_of,
@@ -408,18 +408,18 @@ class JsonlSource(TableSource):
 
     kind = "jsonl"
     objects: list[dict[str, Any]]
-    ways: dict[str, tuple[str, ...]]
 
     def _open(self, path, file):
         self.objects = objects_of(decoded(file.read(), path)[0], path)
-        columns, self.ways = columns_of(self.objects, path)
-        return columns
+        return NestedColumns(self.objects, path)
 
     @classmethod
     def of_objects(cls, objects: list[dict[str, Any]], path: Path) -> Any:
         """Make a source of these objects."""
-        columns, ways = columns_of(objects, path)
-        return cls.holding(path, columns, objects=objects, ways=ways)
+        return cls.holding(path, NestedColumns(objects, path), objects=objects)
+
+    def __len__(self) -> int:
+        return len(self.objects)
 
     @classmethod
     def parts(cls, path: Path, lines: Any, encoding: str) -> Iterator[Any]:
@@ -463,7 +463,7 @@ class JsonlSource(TableSource):
                 for i, old in enumerate(source.objects):
                     new = {renamed.get(name, name): value for name, value in old.items()}
                     for name, values in lists.items():
-                        *outer, last = source.ways.get(name, (name,))
+                        *outer, last = source.content.found[1].get(name, (name,))
                         reduce(getitem, outer, new)[last] = values[i]
                     file.write(json.dumps(new, ensure_ascii=False) + "\n")
 

@@ -37,6 +37,8 @@ OPTIONS = tuple(
         r"\bclasses(=| must)": r"--classes\1",
         r"\bsample_weight\b": "--weight",
         r"overwrite=True": "--force",
+        r"pass any_model=True": "pass --allow-other-version",
+        r'missing="skip"': "--skip-missing",
         r"\bn_bins\b": "--bins",
         r"probabilities='p'": "--probabilities p",
         r"\bcheckpoint=": "--resume",

@@ -57,6 +57,14 @@ class SwapCheck(Result):
     labels_needed: float
     gap: float
 
+    def __str__(self) -> str:
+        remedy = (
+            f"about {self.labels_needed:,} labels at this error rate certify it again"
+            if math.isfinite(self.labels_needed) and self.state != "broken"
+            else "fit and certify it again on labels of this version"
+        )
+        return f"{self.question!r} {self.state} ({self.errors:,} of {self.n:,} wrong; {remedy})"
+
 
 @dataclass(frozen=True)
 class QuestionLock:

@@ -1,0 +1,55 @@
+"""Logs of Inspect as rows of a log of questions."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["inspect_samples"]
+
+
+def inspect_samples(
+    log: Mapping[str, Any], *, scorer: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each sample of an evaluation log, with the scored answers of all epochs.
+
+    Parameters
+    ----------
+    log : mapping
+        The JSON of an ``EvalLog``, as ``inspect log dump`` prints it.
+    scorer : str, optional
+        Name of the scorer whose ``answer`` is read; default the first.
+
+    Yields
+    ------
+    dict
+
+    See Also
+    --------
+    read_questions : reads them.
+
+    Notes
+    -----
+    Use it for logs of several epochs: one sampled answer alone says little about its confidence.
+    Samples that were not scored are left out.
+
+    Examples
+    --------
+    >>> from calibrant.questions import read_questions
+    >>> epochs = [
+    ...     {"id": 1, "target": "A", "scores": {"choice": {"value": "C", "answer": one}}}
+    ...     for one in "AAAB"
+    ... ]
+    >>> log = {"eval": {"task": "quiz", "model": "m"}, "samples": epochs}
+    >>> read_questions(inspect_samples(log)).of_right.round(2).tolist()
+    [0.64]
+    """
+    votes = defaultdict[tuple[Any, str], list[str]](list)
+    for one in log["samples"]:
+        scores = one.get("scores") or {}
+        score = scores.get(scorer or next(iter(scores), None))
+        if score and score.get("answer") is not None:
+            target = one["target"] if isinstance(one["target"], str) else one["target"][0]
+            votes[one["id"], target].append(score["answer"])
+    shared = {"question": log["eval"]["task"], "model": log["eval"]["model"]}
+    for (name, target), answers in votes.items():
+        yield {"id": name, **shared, "samples": answers, "label": target}

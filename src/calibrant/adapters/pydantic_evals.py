@@ -1,0 +1,66 @@
+"""Reports of pydantic-evals as rows of a log of questions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["pydantic_cases"]
+
+
+def pydantic_cases(
+    report: Mapping[str, Any],
+    *,
+    confidence: str = "confidence",
+    correct: str | None = None,
+    model: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each case of an evaluation report: a confidence, and whether it was right.
+
+    Parameters
+    ----------
+    report : mapping
+        The JSON of an ``EvaluationReport``, with ``name`` and ``cases``.
+    confidence : str, default "confidence"
+        A field of the output, or the name of an attribute, metric or score, from 0 to 1.
+    correct : str, optional
+        Name of the assertion that says whether the answer is right; default: all of them.
+    model : str, optional
+        The version of the model.
+
+    Yields
+    ------
+    dict
+
+    See Also
+    --------
+    read_questions : reads them.
+
+    Notes
+    -----
+    Use it where the task returns a confidence, or an evaluator such as a judge scores the answer.
+    Cases without an assertion have no outcome.
+
+    Examples
+    --------
+    >>> from calibrant.questions import read_questions
+    >>> case = {"name": "a", "output": {"confidence": 0.8}, "assertions": {"ok": {"value": True}}}
+    >>> read_questions(pydantic_cases({"name": "capitals", "cases": [case]})).of_right.tolist()
+    [0.8]
+    """
+    for case in report["cases"]:
+        known = dict(case["output"]) if isinstance(case.get("output"), Mapping) else {}
+        for place in ("attributes", "metrics", "scores"):
+            known |= {name: _value(one) for name, one in (case.get(place) or {}).items()}
+        passed = case.get("assertions") or {}
+        told = [_value(one) for name, one in passed.items() if correct in (None, name)]
+        yield {
+            "id": case["name"],
+            "question": report.get("name"),
+            "model": model,
+            "confidence": known.get(confidence),
+            "correct": all(told) if told else None,
+        }
+
+
+def _value(one: Any) -> Any:
+    """The value of a result of an evaluator; a metric is one itself."""
+    return one["value"] if isinstance(one, Mapping) and "value" in one else one

@@ -1,0 +1,152 @@
+"""Logs of answers to questions, as JSON lines: read, calibrated in their own form, and decided."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from calibrant.cli.data_file import DataFile
+from calibrant.cli.wording import say
+from calibrant.contracts.domain import Domain
+from calibrant.errors import InputError
+from calibrant.groups import Groups
+from calibrant.questions import QuestionLock, QuestionRules, Questions, read_questions
+from calibrant.questions.domain import QUESTIONS
+from calibrant.questions.entries import NESTED, Fields, entries_of, is_a
+
+if TYPE_CHECKING:
+    from calibrant.cli.options import Columns
+
+__all__ = ["QuestionFile", "certified", "decided"]
+
+#: Fields whose mapping or list shows that a line is a row of a log.
+SHOWN = ("probs", "logprobs", "samples", *NESTED)
+#: Options that name fields of outcomes.
+TRUTH = ("label", "weight")
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionFile(DataFile):
+    """Log of answers to questions, one JSON object a line, in any form of ``read_questions``."""
+
+    questions: Questions
+    domain: ClassVar[Domain] = QUESTIONS
+
+    @classmethod
+    def named(cls, source: Any, columns: "Columns") -> bool:
+        """Whether --task names questions, or the first line is a row of a log and no option names
+        other predictions.
+        """
+        if source.kind != "jsonl" or columns.task is not None:
+            return columns.task == QUESTIONS.name
+        others = (columns.one, columns.inputs, columns.probabilities, columns.logits)
+        first = source.objects[0]
+        listed = any(is_a(first.get(name), Mapping, list) for name in SHOWN)
+        return others == (None,) * 4 and (listed or {"question", "confidence"} <= set(first))
+
+    @classmethod
+    def found_in(cls, source: Any) -> str | None:
+        """Find nothing: ``named`` recognises every log."""
+        return None
+
+    @classmethod
+    def names_in(
+        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+    ) -> list[str]:
+        """Return no names: the rows of a log may have different fields."""
+        return []
+
+    @classmethod
+    def complete(
+        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+    ) -> np.ndarray:
+        """Return (n,) whether each line has the probabilities of all of its questions."""
+        fields = Fields(confidence=columns.confidence or "confidence")
+        rows = (entries_of([one], fields) for one in source.objects)
+        return np.array([all(one.probs for one in own) for own in rows])
+
+    @classmethod
+    def read(
+        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+    ) -> "QuestionFile":
+        """Read the answers; some must have outcomes if ``labels``."""
+        if source.kind != "jsonl":
+            raise InputError(
+                f"--task {QUESTIONS.name} needs JSON lines; {source.path} is a {source.kind} file;"
+                " write one object a line, or read it in Python with read_questions."
+            )
+        # Neither outcomes nor weights count where answers are only calibrated.
+        names = {name: getattr(columns, name) or name if labels else "" for name in TRUTH}
+        found = read_questions(
+            source.objects, confidence=columns.confidence or "confidence", **names
+        )
+        if labels and not found.labelled.any():
+            raise InputError(
+                f"{source.path} must hold the outcome of some rows in {names['label']!r} or"
+                " 'correct'; it has none; name the field with --label."
+            )
+        if columns.model_version is not None:
+            one = np.array([columns.model_version], dtype=object)
+            found = replace(found, model=Groups(one, np.zeros(len(found), np.intp)))
+        return cls(path=source.path, labels=None, weight=None, source=source, questions=found)
+
+    @property
+    def said(self) -> Questions:
+        """The answers, with their outcomes."""
+        return self.questions
+
+    def record(self, groups: Any = None, **beside: Any) -> Questions:
+        """Return the rows."""
+        return self.questions
+
+    def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
+        """Compare the names of the true options."""
+        return np.array(ours.outcomes(), dtype=object) == np.array(theirs.outcomes(), dtype=object)
+
+    def calibrated(
+        self, fitted: Any, columns: "Columns", levels: Any, beside: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """Write the calibrated probabilities into the lines, in their own form."""
+        done = self.questions.recalibrated(fitted.predict_record(self.questions))
+        rows, one = _rows_of(self.source.objects), columns.confidence or "confidence"
+        for row, own in zip(rows, done.answers(), strict=True):
+            if is_a(row.get("probs"), list):
+                row["probs"] = list(own.values())
+            elif any(is_a(row.get(form), Mapping, list) for form in SHOWN):
+                row["probs"] = own
+            else:
+                row["probs" if row.get("probs") is not None else one] = own["yes"]
+        return {}, {}
+
+
+def _rows_of(objects: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """The objects of single answers, in the order of a record's rows."""
+    for one in objects:
+        held = next((one[name] for name in NESTED if is_a(one.get(name), Mapping, list)), None)
+        if held is None or "probs" in one:
+            yield one
+        else:
+            yield from _rows_of(held.values() if is_a(held, Mapping) else held)
+
+
+def decided(lock: QuestionLock, data: QuestionFile, columns: "Columns") -> dict[str, np.ndarray]:
+    """Add "answer", "ask" or "escalate" to every row of a log, as ``decision``, and print how
+    often.
+    """
+    found = lock.decide(data.questions, any_model=columns.allow_other_version).tolist()
+    for row, one in zip(_rows_of(data.source.objects), found, strict=True):
+        row["decision"] = one
+    say(", ".join(f"{n:,} {one}" for one, n in sorted(Counter(found).items())))
+    return {}
+
+
+def certified(data: QuestionFile, output: Path, force: bool, **options: Any) -> None:
+    """Certify thresholds on a log, print what is promised and write the lock file."""
+    rules = QuestionRules(**options).fit(data.questions)
+    QuestionLock.of(rules).write(output, overwrite=force)
+    lines = [f"{name or 'all rows'}: {one}" for name, one in rules.certificates_.items()]
+    lines += [f"{name or 'all rows'}: not certified; {one}" for name, one in rules.reasons_.items()]
+    say("\n".join([*lines, f"The guarantee holds if {rules.guarantee_.assumes}.", str(output)]))

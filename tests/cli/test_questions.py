@@ -1,0 +1,191 @@
+"""The commands on logs of answers to questions: fit, apply, decide, check, and rate."""
+
+import json
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant.questions import estimate_rate, read_lock, read_questions
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+
+def rows_of(n, seed, *, model="v1", labels=True, wrong=0.0):
+    """Answers whose yes/no scores are calibrated, and whose choices are overconfident."""
+    rng = np.random.default_rng(seed)
+    for i in range(n):
+        p = rng.beta(9.0, 1.0)
+        hit = rng.random() < (1.0 - wrong) * p
+        sure = {"id": i, "question": "safe", "probs": {"yes": p, "no": 1.0 - p}, "model": model}
+        truth = rng.dirichlet(np.full(4, 0.4))
+        said = np.maximum(truth, 1e-9) ** 2 / (np.maximum(truth, 1e-9) ** 2).sum()
+        probs = dict(zip([f"{i}-{k}" for k in range(4)], said.tolist(), strict=True))
+        pick = {"id": i, "question": "topic", "probs": probs, "model": model}
+        if labels:
+            sure["label"], pick["label"] = bool(hit), f"{i}-{rng.choice(4, p=truth)}"
+        yield sure
+        yield pick
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def read(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write(tmp_path / "log.jsonl", rows_of(400, 0))
+    write(tmp_path / "new.jsonl", rows_of(50, 1, labels=False))
+    return tmp_path
+
+
+def test_a_calibrator_is_fitted_and_applied_in_the_form_of_the_log(run, folder):
+    said = run("fit", "log.jsonl", "--method", "question", "-o", "m.calibrant").output
+    assert "pooled temperatures fitted on 800 rows (converged)" in said
+    assert "100 rows calibrated" in run("apply", "m.calibrant", "new.jsonl", "-o", "o.jsonl").output
+    expected = cb.load(folder / "m.calibrant").predict(read_questions(folder / "new.jsonl"))
+    for before, after, own in zip(
+        read(folder / "new.jsonl"), read(folder / "o.jsonl"), expected.answers(), strict=True
+    ):
+        assert after["probs"] == pytest.approx(own)
+        assert {**after, "probs": 0} == {**before, "probs": 0}
+    assert cb.load(folder / "m.calibrant").temperatures_["topic"] > 1.5
+
+
+def test_every_form_of_an_answer_keeps_it(run, folder):
+    run("fit", "log.jsonl", "--method", "question", "-o", "m.calibrant")
+    lines = [
+        {"id": 1, "decisions": {"safe": {"confidence": 0.8}, "topic": {"probs": [0.9, 0.1]}}},
+        {"id": 2, "answers": [{"question": "safe", "probs": 0.7}]},
+        {"id": 3, "question": "topic", "logprobs": {"a": -0.1, "b": -3.0, "c": -4.0}},
+        {"id": 4, "question": "topic", "samples": ["a", "a", "b"]},
+        {"id": 5, "question": "safe", "said": 3},
+    ]
+    write(folder / "forms.jsonl", lines)
+    said = run("apply", "m.calibrant", "forms.jsonl", "-o", "o.jsonl", code=1).output
+    assert "1 of 6 rows have none" in said
+    assert "pass --skip-missing" in said
+    said = run("apply", "m.calibrant", "forms.jsonl", "-o", "o.jsonl", "--skip-missing").output
+    assert "4 rows calibrated" not in said
+    first, second, third, fourth, fifth = read(folder / "o.jsonl")
+    expected = cb.load(folder / "m.calibrant").predict(read_questions(lines[:4])).answers()
+    assert first["decisions"]["safe"] == {"confidence": pytest.approx(expected[0]["yes"])}
+    assert first["decisions"]["topic"]["probs"] == pytest.approx(list(expected[1].values()))
+    assert second["answers"][0]["probs"] == pytest.approx(expected[2]["yes"])
+    assert third["probs"] == pytest.approx(expected[3])
+    assert fourth["probs"] == pytest.approx(expected[4])
+    assert fifth == lines[4]
+    # Calibrated forms are read again as they were written.
+    again = read_questions(read(folder / "o.jsonl")[:4])
+    assert np.allclose(again.probability, [p for own in expected for p in own.values()])
+
+
+def test_a_lock_decides_and_is_bound_to_a_version(run, folder):
+    said = run("decide", "log.jsonl", "--max-error", "0.15", "-o", "lock.json").output
+    assert "safe: Accepts" in said
+    assert "The guarantee holds if new items come from the population" in said
+    lock = read_lock(folder / "lock.json")
+    assert (lock.rules.risk, lock.rules.confidence, lock.models) == (0.15, 0.95, ["v1"])
+    expected = lock.decide(read_questions(folder / "new.jsonl")).tolist()
+    said = run("decide", "lock.json", "new.jsonl").output
+    assert f"{expected.count('answer')} answer" in said
+    assert [row["decision"] for row in read(folder / "new.decided.jsonl")] == expected
+    run("apply", "lock.json", "new.jsonl", "-o", "same.jsonl")
+    assert read(folder / "same.jsonl") == read(folder / "new.decided.jsonl")
+    write(folder / "v2.jsonl", rows_of(20, 2, model="v2", labels=False))
+    said = run("decide", "lock.json", "v2.jsonl", code=1).output
+    assert "must come from the model ['v1'] of the lock; got ['v2']" in said
+    assert "pass --allow-other-version" in said
+    run("decide", "lock.json", "v2.jsonl", "--allow-other-version")
+    run("apply", "lock.json", "v2.jsonl", "--model-version", "v1", "-o", "named.jsonl")
+
+
+def test_one_command_calibrates_and_certifies(run, folder):
+    command = ("fit", "log.jsonl", "--method", "question", "--max-error", "0.2")
+    said = run(*command, "--certainty", "0.9", "-o", "lock.json").output
+    assert "with confidence 90 %" in " ".join(said.split())
+    rules = read_lock(folder / "lock.json").rules
+    assert (rules.risk, rules.confidence) == (0.2, 0.9)
+    assert rules.fitted_.temperatures_["topic"] > 1.5
+    assert sum(one.n for one in rules.certificates_.values()) <= 400
+
+
+def test_a_swap_of_the_model_is_a_gate(run, folder):
+    run("decide", "log.jsonl", "--max-error", "0.2", "--unit", "log", "-o", "lock.json")
+    write(folder / "same.jsonl", rows_of(1500, 3, model="v2"))
+    write(folder / "worse.jsonl", rows_of(1500, 4, model="v3", wrong=0.4))
+    assert run("check", "lock.json", "same.jsonl").output.startswith("Kept: at most 0.2 wrong")
+    said = run("check", "lock.json", "worse.jsonl", "--swap", "2", code=1).output
+    assert said.startswith(
+        "Not kept: at most 0.2 wrong among answered rows: 'all questions' broken"
+    )
+    assert "fit and certify it again on labels of this version" in said
+    write(folder / "few.jsonl", rows_of(20, 5, model="v2"))
+    said = run("check", "lock.json", "few.jsonl", code=1).output
+    assert "'all questions' cannot tell" in said
+    assert "labels at this error rate certify it again" in said
+    said = run("check", "lock.json", "new.jsonl", code=1).output
+    assert "new.jsonl must hold the outcome of some rows in 'label'" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("decide", "log.jsonl", "--max-error", "0.001"), "certifying a risk of 0.001 takes about"),
+        (("fit", "new.jsonl"), "name the field with --label"),
+        (("apply", "table.csv", "new.jsonl", "-o", "o.jsonl"), "table.csv"),
+        (
+            ("apply", "lock.json", "table.csv", "-o", "o.csv"),
+            "a saved QuestionLock does not decide",
+        ),
+        (("check", "table.csv", "log.jsonl"), "table.csv is not a lock file"),
+        (("evaluate", "table.csv", "--task", "questions"), "--task questions needs JSON lines"),
+        (("decide", "damaged.json", "new.jsonl"), "damaged.json is not a lock file"),
+    ],
+)
+def test_errors_are_one_sentence_without_a_traceback(run, folder, arguments, words):
+    run("decide", "log.jsonl", "--max-error", "0.15", "-o", "lock.json")
+    (folder / "table.csv").write_text("p,label\n0.2,0\n0.9,1\n", encoding="utf-8")
+    (folder / "damaged.json").write_text("{}", encoding="utf-8")
+    said = run(*arguments, code=1).output
+    assert words in said
+    assert "Traceback" not in said
+    assert "bug" not in said
+
+
+def test_options_that_name_columns_still_read_json_lines_as_before(run, folder):
+    rows = [{"probs": {"a": p, "b": 1 - p}, "label": "ab"[p < 0.5]} for p in (0.9, 0.2, 0.6)]
+    write(folder / "classes.jsonl", rows)
+    said = run("evaluate", "classes.jsonl", "--probabilities", "probs.*", "--classes", "a,b").output
+    assert "3 rows, 2 classes" in said
+
+
+def test_a_rate_is_that_of_the_library(run, tmp_path):
+    rng = np.random.default_rng(0)
+    judge = rng.random((400, 2)).round(6)
+    label = (rng.random(400) < judge[:, 0]).astype(float)
+    label[60:] = np.nan
+    item = np.arange(400) // 2
+    lines = [
+        f"{a},{b},{'' if np.isnan(y) else int(y)},{i}"
+        for (a, b), y, i in zip(judge, label, item, strict=True)
+    ]
+    text = "\n".join(["judge,other,label,item", *lines]) + "\n"
+    (tmp_path / "scores.csv").write_text(text, encoding="utf-8")
+    expected = estimate_rate(judge=judge[:, 0], labels=label)
+    said = run("rate", "scores.csv", "--width", "0.1").output
+    assert str(expected) in said
+    assert "An interval of width 0.1 needs about" in said
+    options = ("--judge", "judge,other", "--cluster", "item", "--level", "0.9", "--json")
+    found = json.loads(run("rate", "scores.csv", *options).output)
+    expected = estimate_rate(judge=judge, labels=label, cluster=item.astype(str), level=0.9)
+    assert (found["value"], found["low"]) == (expected.value, expected.low)
+    assert "holds no 'human'" in run("rate", "scores.csv", "--label", "human", code=1).output
+    few = "\n".join(["judge,label", *(f"{p},1" for p in judge[:5, 0])])
+    (tmp_path / "few.csv").write_text(few, encoding="utf-8")
+    assert "labels must hold 10 labels" in run("rate", "few.csv", code=1).output
