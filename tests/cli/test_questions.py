@@ -117,7 +117,7 @@ def test_one_command_calibrates_and_certifies(run, folder):
 
 def test_a_swap_of_the_model_is_a_gate(run, folder):
     run("decide", "log.jsonl", "--max-error", "0.2", "--unit", "log", "-o", "lock.json")
-    write(folder / "same.jsonl", rows_of(1500, 3, model="v2"))
+    write(folder / "same.jsonl", rows_of(1500, 3, model="v2", wrong=-0.05))
     write(folder / "worse.jsonl", rows_of(1500, 4, model="v3", wrong=0.4))
     assert run("check", "lock.json", "same.jsonl").output.startswith("Kept: at most 0.2 wrong")
     said = run("check", "lock.json", "worse.jsonl", "--swap", "2", code=1).output
@@ -136,7 +136,7 @@ def test_a_swap_of_the_model_is_a_gate(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("decide", "log.jsonl", "--max-error", "0.001"), "certifying a risk of 0.001 takes about"),
+        (("decide", "log.jsonl", "--max-error", "0.001"), "a risk of 0.001 at a confidence of 0.95 needs"),
         (("fit", "new.jsonl"), "name the field with --label"),
         (("apply", "table.csv", "new.jsonl", "-o", "o.jsonl"), "table.csv"),
         (
@@ -161,7 +161,7 @@ def test_errors_are_one_sentence_without_a_traceback(run, folder, arguments, wor
 def test_options_that_name_columns_still_read_json_lines_as_before(run, folder):
     rows = [{"probs": {"a": p, "b": 1 - p}, "label": "ab"[p < 0.5]} for p in (0.9, 0.2, 0.6)]
     write(folder / "classes.jsonl", rows)
-    said = run("evaluate", "classes.jsonl", "--probabilities", "probs.*", "--classes", "a,b").output
+    said = run("evaluate", "classes.jsonl", "--probabilities", "probs.*", "--target", "classes").output
     assert "3 rows, 2 classes" in said
 
 

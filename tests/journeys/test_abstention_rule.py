@@ -32,7 +32,7 @@ def world(path, n, seed):
 def test_from_a_log_of_answers_to_a_rule_whose_promise_holds(run, tmp_path):
     broken = used = plain = 0
     for seed in range(12):
-        world(tmp_path / "log.jsonl", 500, 2 * seed)
+        world(tmp_path / "log.jsonl", 1_200, 2 * seed)
         right = world(tmp_path / "new.jsonl", 4_000, 2 * seed + 1)
         command = ("fit", "log.jsonl", "--method", "question", "--max-error", "0.05", "--force")
         said = run(*command, "-o", "lock.json").output

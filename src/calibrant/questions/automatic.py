@@ -26,8 +26,8 @@ FLOOR, MOST_ROWS = 1e-6, 20_000
 
 class IsotonicQuestions(
     CalibratorOfQuestions,
-    family="questions",
-    use="Any rising curve for all questions; thousands of rows",
+    family="isotonic regression",
+    use="One rising curve for all questions; 1,000s of rows",
 ):
     r"""Calibrate every option by one rising curve for each kind of question.
 
@@ -155,7 +155,7 @@ class _HeldOut:
 
 class AutoQuestionCalibrator(
     CalibratorOfQuestions,
-    family="questions",
+    family="automatic choice",
     use="Weighs methods out of fold; start here",
     common=True,
 ):

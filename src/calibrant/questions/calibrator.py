@@ -52,8 +52,8 @@ class CalibratorOfQuestions(DomainCalibrator):
 
 class QuestionCalibrator(
     CalibratorOfQuestions,
-    family="questions",
-    use="Answers to questions, multilabel tables and scores; few labels a question",
+    family="temperatures",
+    use="Questions, multilabel tables, scores; few labels",
     common=True,
     examples=[{"by": "type"}, {"by": "options"}, {"by": "one"}],
 ):
