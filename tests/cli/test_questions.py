@@ -136,7 +136,10 @@ def test_a_swap_of_the_model_is_a_gate(run, folder):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("decide", "log.jsonl", "--max-error", "0.001"), "a risk of 0.001 at a confidence of 0.95 needs"),
+        (
+            ("decide", "log.jsonl", "--max-error", "0.001"),
+            "a risk of 0.001 at a confidence of 0.95 needs",
+        ),
         (("fit", "new.jsonl"), "name the field with --label"),
         (("apply", "table.csv", "new.jsonl", "-o", "o.jsonl"), "table.csv"),
         (
@@ -161,8 +164,8 @@ def test_errors_are_one_sentence_without_a_traceback(run, folder, arguments, wor
 def test_options_that_name_columns_still_read_json_lines_as_before(run, folder):
     rows = [{"probs": {"a": p, "b": 1 - p}, "label": "ab"[p < 0.5]} for p in (0.9, 0.2, 0.6)]
     write(folder / "classes.jsonl", rows)
-    said = run("evaluate", "classes.jsonl", "--probabilities", "probs.*", "--target", "classes").output
-    assert "3 rows, 2 classes" in said
+    options = ("--probabilities", "probs.*", "--target", "classes")
+    assert "3 rows, 2 classes" in run("evaluate", "classes.jsonl", *options).output
 
 
 def test_a_rate_is_that_of_the_library(run, tmp_path):
