@@ -1,0 +1,1 @@
+"""What the calibrators, rules and rates of questions promise, and what they keep."""
