@@ -1,15 +1,16 @@
-"""Every exported calibrator, of classes and of forecasts, keeps the contract of a calibrator."""
+"""Every exported calibrator, of classes, forecasts and questions, keeps the contract."""
 
 import pytest
 
 from calibrant.testing import (
     all_calibrators,
+    all_question_calibrators,
     all_regression_calibrators,
     calibrator_checks,
     parameters,
 )
 
-EXAMPLES = [*all_calibrators(), *all_regression_calibrators()]
+EXAMPLES = [*all_calibrators(), *all_regression_calibrators(), *all_question_calibrators()]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 
 from calibrant._kernels.logistic import sigmoid
 
-__all__ = ["RaggedRows", "cumulative_logits", "row_sums"]
+__all__ = ["RaggedRows", "cumulative_logits", "row_sums", "running_sums"]
 
 #: Smallest probability of a level, whose logarithm is then finite.
 LEAST = 1e-15
@@ -26,12 +26,18 @@ def row_sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
     return np.add.reduceat(values, start[:-1])
 
 
+def running_sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """(m,) sums over the options of each row up to each, whose bits depend on no other row."""
+    out, size = values.copy(), np.diff(start)
+    for k in range(1, int(size.max(initial=0))):
+        own = start[:-1][size > k] + k
+        out[own] += out[own - 1]
+    return out
+
+
 def cumulative_logits(p: np.ndarray, start: np.ndarray, floor: float) -> np.ndarray:
     """(m,) log-odds of each level or a lower one; 0 for the last level, which is certain."""
-    size = np.diff(start)
-    total = np.cumsum(p)
-    below = total - np.repeat(total[start[:-1]] - p[start[:-1]], size)
-    upto = np.clip(below, floor, 1.0 - floor)
+    upto = np.clip(running_sums(p, start), floor, 1.0 - floor)
     out = np.log(upto) - np.log1p(-upto)
     out[start[1:] - 1] = 0.0
     return out

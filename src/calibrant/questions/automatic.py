@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from calibrant._kernels.ragged_links import running_sums
 from calibrant._kernels.stacking import stacking_weights
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_count
@@ -92,8 +93,7 @@ class IsotonicQuestions(
             p = np.ones(len(score))
             p[keep] = self.curves_[name].predict(score[keep])
             if kind == SCORE:
-                p = np.diff(p, prepend=0.0)
-                p[own.start[1:-1]] += 1.0
+                p = np.where(own.place == 0, p, np.diff(p, prepend=0.0))
             if kind == YES_NO:
                 p[0::2] = 1.0 - p[1::2]
             p = np.maximum(p, FLOOR)
@@ -109,8 +109,7 @@ def _scores(record: Questions, values: np.ndarray, kind: int) -> tuple[np.ndarra
         keep[0::2] = False
     if kind == SCORE:
         keep[last] = False
-        total = np.cumsum(values)
-        values = total - np.repeat(np.append(0.0, total)[record.start[:-1]], record.size)
+        values = running_sums(values, record.start)
     return np.clip(values, 0.0, 1.0), keep
 
 
@@ -220,13 +219,12 @@ class AutoQuestionCalibrator(
         require_count("cv", self.cv, 2)
         record = record.take(record.labelled)
         self.n_fit_: float = float(record.weights.sum())
-        items = np.unique(record.item.index)
         self.members_: list[Any] = [None]
         self.weights_, self.table_, self.gain_in_errors_ = np.ones(1), [], 0.0
-        if len(items) < LEAST_ROWS:
+        if record.item_number.max() + 1 < LEAST_ROWS:
             self.status_ = "identity: too few rows"
             return self
-        part = self._part(record, items)
+        part = self._part(record).merged()
         held = _HeldOut(part, self._out_of_fold(part))
         found = evidence_pool(held, len(CANDIDATES) + 1, self.n_fit_, self.random_state)  # pyright: ignore[reportArgumentType]
         self.gain_in_errors_ = found.gain_in_errors
@@ -237,17 +235,18 @@ class AutoQuestionCalibrator(
         self.status_ = "identity: no evidence" if found.members == [0] else "pooled"
         return self
 
-    def _part(self, record: Questions, items: np.ndarray) -> Questions:
+    def _part(self, record: Questions) -> Questions:
         """Rows of some items, if there are too many."""
         if len(record) <= MOST_ROWS:
             return record
-        drawn = np.random.default_rng(self.random_state).permutation(items)
-        kept = drawn[: max(LEAST_ROWS, int(len(items) * MOST_ROWS / len(record)))]
-        return record.take(np.isin(record.item.index, kept))
+        count = int(record.item_number.max()) + 1
+        drawn = np.random.default_rng(self.random_state).permutation(count)
+        kept = drawn[: max(LEAST_ROWS, int(count * MOST_ROWS / len(record)))]
+        return record.take(np.isin(record.item_number, kept))
 
     def _out_of_fold(self, record: Questions) -> np.ndarray:
         """(J, m) probabilities of each candidate, the first of which changes nothing."""
-        folds = record.folds(self.cv, self.random_state, record.strata)
+        folds = record.folds(self.cv, self.random_state)
         P = np.tile(record.probability, (len(CANDIDATES) + 1, 1))
         for k in range(int(folds.max()) + 1):
             held = np.flatnonzero(folds == k)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.ragged_links import row_sums
+from calibrant._kernels.ragged_links import row_sums, running_sums
 from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import MeanMetric
@@ -190,8 +190,7 @@ class QuestionRankedScore(
     domain = QUESTIONS
 
     def _losses(self, record: Questions) -> np.ndarray:
-        away = np.cumsum(record.probability - record.mass)
-        away -= np.repeat(np.append(0.0, away)[record.start[:-1]], record.size)
+        away = running_sums(record.probability - record.mass, record.start)
         return row_sums(away**2, record.start) / (record.size - 1.0)
 
 

@@ -113,7 +113,8 @@ def _recurring(record: Questions, index: np.ndarray, n_groups: int) -> dict[tupl
     """(group, option) -> slot of the options that occur often in their question."""
     width = len(record.option.names)
     code = np.repeat(index.astype(np.int64), record.size) * width + record.option.index
-    found, count = np.unique(code, return_counts=True)
+    found, place = np.unique(code, return_inverse=True)
+    count = np.bincount(place, np.repeat(record.weights, record.size))
     often = count >= RECURRING
     found, count = found[often], count[often]
     order = np.lexsort((found, -count, found // width))

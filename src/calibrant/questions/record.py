@@ -9,8 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibrant._kernels.draws import numbered_by_content
 from calibrant.errors import InputError
-from calibrant.folds.splits import folds_of
+from calibrant.folds.splits import stratified_folds
 from calibrant.groups import Groups
 from calibrant.predictions.plain_rows import PlainRows
 
@@ -87,10 +88,28 @@ class Questions(PlainRows):
         found, index = np.unique(self.item.index, return_inverse=True)
         return index if len(found) < len(self) else None
 
-    def folds(self, cv: int, random_state: int, strata: np.ndarray) -> np.ndarray:
-        """(n,) folds, at most one an item, that keep the rows of an item together."""
-        most = len(np.unique(self.item.index))
-        return folds_of(strata, self.several_items, min(cv, most), random_state)
+    def folds(self, cv: int, random_state: int) -> np.ndarray:
+        """(n,) folds of items, at most one an item, whatever the order of the rows."""
+        count = int(self.item_number.max()) + 1
+        folds = stratified_folds(np.zeros(count), min(cv, count), random_state)
+        return folds[self.item_number]
+
+    @cached_property
+    def item_number(self) -> np.ndarray:
+        """(n,) numbers 0..G-1 of the items, in an order that depends on their content."""
+        _, index = np.unique(self.item.index, return_inverse=True)
+        return numbered_by_content(index, self.mark, self.weights)
+
+    def merged(self) -> Self:
+        """Equal rows of an item once, with the sum of their weights, in an order that depends on
+        their content.
+        """
+        content = np.add.reduceat(self.probability * np.sqrt(1.0 + self.place), self.start[:-1])
+        codes = [self.item_number, self.mark, content, self.question.index, self.model.index]
+        codes += [] if self.signals is None else list(np.nan_to_num(self.signals, nan=-9.0).T)
+        rows = np.column_stack(codes)
+        _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        return replace(self.take(first), weight=np.bincount(index.ravel(), self.weights))
 
     @cached_property
     def labelled(self) -> np.ndarray:

@@ -296,7 +296,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         above = record.confidence > threshold
         if self.unit != "item":
             return above
-        _, item = np.unique(record.item.index, return_inverse=True)
+        item = record.item_number
         return (np.bincount(item, ~above) == 0)[item]
 
     def _certificate(self, path: "_Path", at: int) -> Certificate:
@@ -410,9 +410,9 @@ def thresholds_of(scores: np.ndarray, risks: np.ndarray) -> np.ndarray:
 
 def halves_of_items(record: Questions, random_state: int) -> np.ndarray:
     """(n,) whether each row's item is in the first half."""
-    items = np.unique(record.item.index)
-    drawn = np.random.default_rng(random_state).permutation(items)[: len(items) // 2]
-    return np.isin(record.item.index, drawn)
+    count = int(record.item_number.max()) + 1
+    drawn = np.random.default_rng(random_state).permutation(count)[: count // 2]
+    return np.isin(record.item_number, drawn)
 
 
 def counts_of(
@@ -425,12 +425,12 @@ def counts_of(
     lost = 1.0 - (record.correct if real else record.confidence)
     lost = (lost > 0.5).astype(np.float64) if real else lost
     if unit == "log" and record.cluster is not None:
-        _, item = np.unique(record.item.index, return_inverse=True)
+        item = record.item_number
         rows = one_of_each(item, record.confidence, lost, record.weights, seed=0)
         record, question, lost = record.take(rows), question[rows], lost[rows]
     above = record.confidence[:, None] > table[question]
     if unit == "item":
-        _, item = np.unique(record.item.index, return_inverse=True)
+        item = record.item_number
         order = np.argsort(item, kind="stable")
         first = np.searchsorted(item[order], np.arange(int(item.max()) + 1))
         above = np.logical_and.reduceat(above[order], first, axis=0)

@@ -51,8 +51,7 @@ class SignalStack(Saved):
         rows = Rows(columns, part, index, hit, weight, len(names))
         penalties = STRONG
         if len(record) >= ENOUGH:
-            folds = record.folds(cv, random_state, (hit > 0.5).astype(np.intp))
-            penalties = rows.penalties(folds)[:2]
+            penalties = rows.penalties(record.folds(cv, random_state))[:2]
         slopes, level, levels, _ = rows.fit(*penalties)
         questions = {name: k for k, name in enumerate(names)}
         return cls(curves, questions, slopes, level, levels, penalties)
