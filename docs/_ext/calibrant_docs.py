@@ -147,7 +147,7 @@ def _page(path, name, value):
     lines = [f"{path}.{name}", "=" * (len(path) + len(name) + 1), ""]
     if isinstance(value, Metric):
         cls = type(value)
-        lines += [f"``from calibrant.metrics import {name}``", ""]
+        lines += [f"``from {path} import {name}``", ""]
         said = "mean, std" if value.domain.name == "regression" else "P"
         lines += [
             (
@@ -158,7 +158,8 @@ def _page(path, name, value):
         ]
         # Two objects of one class (E50 and E90) share its description; the first page is the one
         # that links lead to.
-        again = next(n for n in cb.metrics.__all__ if type(getattr(cb.metrics, n)) is cls) != name
+        face = importlib.import_module(path)
+        again = next(n for n in face.__all__ if type(getattr(face, n)) is cls) != name
         lines += [f".. autoclass:: {cls.__module__}.{cls.__name__}", *["   :no-index:"] * again, ""]
         for method in ("__call__", "interval", "state"):
             lines += [f"   .. automethod:: {method}", *["      :no-index:"] * again]
