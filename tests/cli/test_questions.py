@@ -183,7 +183,7 @@ def test_a_rate_is_that_of_the_library(run, tmp_path):
     expected = estimate_rate(judge=judge[:, 0], labels=label)
     said = run("rate", "scores.csv", "--width", "0.1").output
     assert str(expected) in said
-    assert "An interval of width 0.1 needs about" in said
+    assert "An interval of width 0.1 takes about" in said
     options = ("--judge", "judge,other", "--cluster", "item", "--level", "0.9", "--json")
     found = json.loads(run("rate", "scores.csv", *options).output)
     expected = estimate_rate(judge=judge, labels=label, cluster=item.astype(str), level=0.9)

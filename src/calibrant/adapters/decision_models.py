@@ -1,14 +1,11 @@
 """Responses of decision models as rows of a log of questions."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 from calibrant.questions.entries import Fields, batches
 
 __all__ = ["decision_answers"]
-
-#: Types of questions in the responses -> those of a log.
-TYPES = {"noul": "yes/no", "predicate": "yes/no", "choice": "choice", "score": "score"}
 
 
 def decision_answers(source: Any) -> Iterator[dict[str, Any]]:
@@ -49,21 +46,24 @@ def decision_answers(source: Any) -> Iterator[dict[str, Any]]:
     [0.9]
     """
     for one in (one for batch in batches(source, Fields()) for one in batch):
-        response, labels = one.get("response", one), one.get("labels") or {}
-        answers = response["answers"]
-        named = (
-            answers if isinstance(answers, Mapping) else {each["name"]: each for each in answers}
-        )
+        response: dict[str, Any] = one.get("response", one)
+        named: Any = _by(response["answers"], "name")
         for name, answer in named.items():
-            probs = answer.get("probabilities")
             yield {
                 "id": one.get("id"),
                 "question": name,
-                "type": TYPES.get(answer.get("type")),
+                "type": answer.get("type"),
                 "model": response.get("model"),
-                "probs": {str(each["value"]): each["probability"] for each in probs}
-                if isinstance(probs, list)
-                else probs,
+                "probs": _by(answer.get("probabilities"), "value", "probability"),
                 "confidence": answer.get("noul", answer.get("probability")),
-                "label": labels.get(name),
+                "label": (one.get("labels") or dict[str, Any]()).get(name),
             }
+
+
+def _by(held: Any, key: str, value: str | None = None) -> Any:
+    """A mapping by ``key``, from a list of objects; anything else as it is."""
+    return (
+        {str(one[key]): one if value is None else one[value] for one in cast(list[Any], held)}
+        if isinstance(held, list)
+        else held
+    )

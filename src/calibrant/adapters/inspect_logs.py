@@ -45,11 +45,10 @@ def inspect_samples(
     """
     votes = defaultdict[tuple[Any, str], list[str]](list)
     for one in log["samples"]:
-        scores = one.get("scores") or {}
-        score = scores.get(scorer or next(iter(scores), None))
-        if score and score.get("answer") is not None:
+        scores: dict[str, Any] = one.get("scores") or {}
+        score: Any = scores.get(scorer or next(iter(scores), "")) or {}
+        if score.get("answer") is not None:
             target = one["target"] if isinstance(one["target"], str) else one["target"][0]
             votes[one["id"], target].append(score["answer"])
     shared = {"question": log["eval"]["task"], "model": log["eval"]["model"]}
-    for (name, target), answers in votes.items():
-        yield {"id": name, **shared, "samples": answers, "label": target}
+    yield from ({"id": i, "label": y, "samples": own, **shared} for (i, y), own in votes.items())

@@ -47,11 +47,15 @@ def pydantic_cases(
     [0.8]
     """
     for case in report["cases"]:
-        known = dict(case["output"]) if isinstance(case.get("output"), Mapping) else {}
+        output: Any = case.get("output")
+        known: dict[str, Any] = {**output} if isinstance(output, dict) else {}
         for place in ("attributes", "metrics", "scores"):
-            known |= {name: _value(one) for name, one in (case.get(place) or {}).items()}
-        passed = case.get("assertions") or {}
-        told = [_value(one) for name, one in passed.items() if correct in (None, name)]
+            known |= _values(case.get(place) or {})
+        told = [
+            one
+            for name, one in _values(case.get("assertions") or {}).items()
+            if correct in (None, name)
+        ]
         yield {
             "id": case["name"],
             "question": report.get("name"),
@@ -61,6 +65,6 @@ def pydantic_cases(
         }
 
 
-def _value(one: Any) -> Any:
-    """The value of a result of an evaluator; a metric is one itself."""
-    return one["value"] if isinstance(one, Mapping) and "value" in one else one
+def _values(results: dict[str, Any]) -> dict[str, Any]:
+    """The values of results of evaluators by name; a metric is a value itself."""
+    return {k: one["value"] if isinstance(one, dict) else one for k, one in results.items()}

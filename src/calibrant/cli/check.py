@@ -39,10 +39,9 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
     from calibrant.cli.reading import read_file
     from calibrant.errors import InputError
     from calibrant.questions.lock import read_lock
-    from calibrant.questions.read import as_questions
 
     locked = read_lock(lock)
-    found = locked.check(as_questions(read_file(file, columns).said), version=swap)
+    found = locked.check(read_file(file, columns).said, version=swap)
     if not found:
         raise InputError(
             f"{file} must hold labelled rows of the certified questions of {lock}; it has none;"
@@ -50,10 +49,9 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
         )
     others = [str(one) for one in found if one.state != "holds"]
     promise = f"at most {locked.rules.risk:.3g} wrong among answered rows"
-    n, errors = (sum(getattr(one, name) for one in found) for name in ("n", "errors"))
     say(
         f"Not kept: {promise}: {'; '.join(others)}."
         if others
-        else f"Kept: {promise}, for all {len(found)} certified; {errors:,} of {n:,} are wrong."
+        else f"Kept: {promise}, in {', '.join(one.question or 'all rows' for one in found)}."
     )
     ctx.exit(bool(others))

@@ -52,9 +52,7 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
     if path is None:
         return None
     import_extensions()
-    with path.open("rb") as file:
-        locked = file.read(1) == b"{"
-    loaded = read_lock(path) if locked else calibrant.load(path)
+    loaded = read_lock(path) if path.read_bytes()[:1] == b"{" else calibrant.load(path)
     if not isinstance(loaded, (Map, DomainCalibrator, *also)):
         raise InputError(
             f"{path} holds a {type(loaded).__name__}, not a calibrator; pass a file written by"

@@ -70,8 +70,8 @@ class DataFile(ABC):
         cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
     ) -> np.ndarray:
         """Return (n,) whether each row has a prediction, and what else is read."""
-        names = dict.fromkeys(cls.names_in(source, columns, labels, prefer))
-        return ~np.any([missing_in(source, name) for name in names], axis=0)
+        names = cls.names_in(source, columns, labels, prefer)
+        return ~np.any([missing_in(source, name) for name in dict.fromkeys(names)], axis=0)
 
     @classmethod
     @abstractmethod

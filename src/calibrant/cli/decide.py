@@ -137,9 +137,13 @@ def decide(
             f" {data.domain.predictions}; pass another table."
         )
     if data.domain in CERTIFIED:
-        promise = {"risk": max_error, "confidence": certainty, "unit": unit}
-        uncertain = UNCERTAIN[when_uncertain].replace("accept", "answer")
-        CERTIFIED[data.domain](data, output, force, when_uncertain=uncertain, **promise)
+        CERTIFIED[data.domain](
+            *(data, output, force),
+            risk=max_error,
+            confidence=certainty,
+            unit=unit,
+            when_uncertain=UNCERTAIN[when_uncertain].replace("accept", "answer"),
+        )
         return
     of_answers = columns.confidence is not None or data.inputs == "score"
     if of_answers and sets:

@@ -94,9 +94,12 @@ def fit(
 
     refuse_existing(output, force, file)
     if output.suffix == ".json" and (data := read_any(file, columns)).domain in CERTIFIED:
-        shares = {"risk": max_error, "confidence": certainty}
-        calibrator = chosen(method, None, data, target=target)
-        CERTIFIED[data.domain](data, output, force, calibrator=calibrator, **shares)
+        CERTIFIED[data.domain](
+            *(data, output, force),
+            risk=max_error,
+            confidence=certainty,
+            calibrator=chosen(method, None, data, target=target),
+        )
         return
     require_reference(features, reference)
     made = (

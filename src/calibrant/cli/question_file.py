@@ -4,28 +4,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from calibrant.cli.data_file import DataFile
+from calibrant.cli.options import Columns
 from calibrant.cli.wording import say
 from calibrant.contracts.domain import Domain
 from calibrant.errors import InputError
-from calibrant.groups import Groups
+from calibrant.groups import coded
 from calibrant.questions import QuestionLock, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.entries import NESTED, Fields, entries_of, is_a
-
-if TYPE_CHECKING:
-    from calibrant.cli.options import Columns
 
 __all__ = ["QuestionFile", "certified", "decided"]
 
 #: Fields whose mapping or list shows that a line is a row of a log.
 SHOWN = ("probs", "logprobs", "samples", *NESTED)
-#: Options that name fields of outcomes.
-TRUTH = ("label", "weight")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +32,7 @@ class QuestionFile(DataFile):
     domain: ClassVar[Domain] = QUESTIONS
 
     @classmethod
-    def named(cls, source: Any, columns: "Columns") -> bool:
+    def named(cls, source: Any, columns: Columns) -> bool:
         """Whether --task names questions, or the first line is a row of a log and no option names
         other predictions.
         """
@@ -53,24 +49,22 @@ class QuestionFile(DataFile):
         return None
 
     @classmethod
-    def names_in(
-        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
-    ) -> list[str]:
+    def names_in(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> list[str]:
         """Return no names: the rows of a log may have different fields."""
         return []
 
     @classmethod
     def complete(
-        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+        cls, source: Any, columns: Columns, labels: bool, prefer: str | None
     ) -> np.ndarray:
         """Return (n,) whether each line has the probabilities of all of its questions."""
         fields = Fields(confidence=columns.confidence or "confidence")
-        rows = (entries_of([one], fields) for one in source.objects)
-        return np.array([all(one.probs for one in own) for own in rows])
+        rows = [all(own.probs for own in entries_of([one], fields)) for one in source.objects]
+        return np.array(rows)
 
     @classmethod
     def read(
-        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+        cls, source: Any, columns: Columns, labels: bool, prefer: str | None
     ) -> "QuestionFile":
         """Read the answers; some must have outcomes if ``labels``."""
         if source.kind != "jsonl":
@@ -79,7 +73,9 @@ class QuestionFile(DataFile):
                 " write one object a line, or read it in Python with read_questions."
             )
         # Neither outcomes nor weights count where answers are only calibrated.
-        names = {name: getattr(columns, name) or name if labels else "" for name in TRUTH}
+        names = {
+            name: getattr(columns, name) or name if labels else "" for name in ("label", "weight")
+        }
         found = read_questions(
             source.objects, confidence=columns.confidence or "confidence", **names
         )
@@ -89,8 +85,8 @@ class QuestionFile(DataFile):
                 " 'correct'; it has none; name the field with --label."
             )
         if columns.model_version is not None:
-            one = np.array([columns.model_version], dtype=object)
-            found = replace(found, model=Groups(one, np.zeros(len(found), np.intp)))
+            named = np.full(len(found), columns.model_version)
+            found = replace(found, model=coded(named, "model"))
         return cls(path=source.path, labels=None, weight=None, source=source, questions=found)
 
     @property
@@ -107,18 +103,15 @@ class QuestionFile(DataFile):
         return np.array(ours.outcomes(), dtype=object) == np.array(theirs.outcomes(), dtype=object)
 
     def calibrated(
-        self, fitted: Any, columns: "Columns", levels: Any, beside: dict[str, Any]
+        self, fitted: Any, columns: Columns, levels: Any, beside: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Write the calibrated probabilities into the lines, in their own form."""
         done = self.questions.recalibrated(fitted.predict_record(self.questions))
         rows, one = _rows_of(self.source.objects), columns.confidence or "confidence"
         for row, own in zip(rows, done.answers(), strict=True):
-            if is_a(row.get("probs"), list):
-                row["probs"] = list(own.values())
-            elif any(is_a(row.get(form), Mapping, list) for form in SHOWN):
-                row["probs"] = own
-            else:
-                row["probs" if row.get("probs") is not None else one] = own["yes"]
+            whole = any(is_a(row.get(form), Mapping, list) for form in SHOWN)
+            p: Any = list(own.values()) if is_a(row.get("probs"), list) else own
+            row["probs" if whole or "probs" in row else one] = p if whole else own["yes"]
         return {}, {}
 
 
@@ -132,7 +125,7 @@ def _rows_of(objects: Iterable[Any]) -> Iterator[dict[str, Any]]:
             yield from _rows_of(held.values() if is_a(held, Mapping) else held)
 
 
-def decided(lock: QuestionLock, data: QuestionFile, columns: "Columns") -> dict[str, np.ndarray]:
+def decided(lock: QuestionLock, data: QuestionFile, columns: Columns) -> dict[str, np.ndarray]:
     """Add "answer", "ask" or "escalate" to every row of a log, as ``decision``, and print how
     often.
     """

@@ -90,8 +90,7 @@ def rate(
     if asked["cluster"] is not None:
         asked["cluster"] = np.asarray(source.column(source.require(asked["cluster"])))
     found = estimate_rate(**given, level=level, **asked)
-    told, said = found.to_dict(), str(found)
-    if width is not None:
-        told["labels_needed"] = needed = labels_for_width(width, **given, level=level)
-        said += f"\nAn interval of width {width:g} needs about {needed:,} labels."
-    say(json.dumps(told, indent=1) if as_json else said)
+    needed = None if width is None else labels_for_width(width, **given, level=level)
+    words = f"\nAn interval of width {width} takes about {needed} labels." if width else ""
+    told = json.dumps({**found.to_dict(), "labels_needed": needed}, indent=1)
+    say(told if as_json else f"{found}{words}")

@@ -292,7 +292,7 @@ class NestedColumns(UserDict[str, list[Any]]):
         """(values by name, paths of keys), as ``columns_of`` returns them."""
         return columns_of(self.objects, self.path)
 
-    data = property(lambda self: self.found[0])
+    data = property(lambda self: self.found[0])  # pyright: ignore[reportAssignmentType]
 
 
 def _leaves(

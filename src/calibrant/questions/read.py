@@ -28,7 +28,9 @@ __all__ = ["as_questions", "decimals_of", "is_questions", "read_questions"]
 
 #: Words for kinds in the types of a log.
 WORDS = {
-    **dict.fromkeys(("yes_no", "yes/no", "yesno", "binary", "bool", "boolean"), YES_NO),
+    **dict.fromkeys(
+        ("yes_no", "yes/no", "yesno", "binary", "bool", "boolean", "noul", "predicate"), YES_NO
+    ),
     **dict.fromkeys(("score", "rating", "ordinal", "scale", "grade", "likert"), SCORE),
     **dict.fromkeys(("choice", "multiple_choice", "classification", "intent"), CHOICE),
 }
