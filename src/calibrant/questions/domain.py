@@ -46,9 +46,9 @@ def _read(metrics: list[BaseMetric], y_true: Any, P: Any, *, sample_weight: Any)
 
 
 def _columns(record: Questions) -> list[tuple[str | None, np.ndarray]]:
-    """The types and the questions that recur, where there are several."""
+    """The questions that recur and their types, where there are several."""
     found = list[tuple[str | None, np.ndarray]]()
-    for name in ("type", "question"):
+    for name in ("question", "type"):
         own = getattr(record, name)
         count = len(np.unique(own.index))
         if 1 < count <= len(record) / RECURRING:

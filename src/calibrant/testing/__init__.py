@@ -8,11 +8,12 @@ from calibrant.testing.check import Check, check_guarantee, parameters
 from calibrant.testing.data import Problem, problems
 from calibrant.testing.map_checks import check_map, map_checks
 from calibrant.testing.metric_checks import check_metric, check_state, metric_checks, state_checks
-from calibrant.testing.question_checks import all_question_calibrators
+from calibrant.testing.question_checks import QuestionProblem
 from calibrant.testing.runs import (
     all_calibrators,
     all_maps,
     all_metrics,
+    all_question_calibrators,
     all_regression_calibrators,
     all_sets,
     all_signals,
@@ -23,6 +24,7 @@ from calibrant.testing.signal_checks import check_signal, signal_checks
 __all__ = [
     "Check",
     "Problem",
+    "QuestionProblem",
     "all_calibrators",
     "all_maps",
     "all_metrics",

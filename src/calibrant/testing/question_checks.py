@@ -8,8 +8,7 @@ import numpy as np
 
 from calibrant._support.estimators import clone
 from calibrant.groups import Groups
-from calibrant.questions.automatic import AutoQuestionCalibrator, IsotonicQuestions
-from calibrant.questions.calibrator import CalibratorOfQuestions, QuestionCalibrator
+from calibrant.questions.calibrator import CalibratorOfQuestions
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.read import read_questions
 from calibrant.questions.record import Questions
@@ -20,7 +19,7 @@ from calibrant.testing.data import MADE, Made, value
 from calibrant.testing.metric_checks import METRIC_CHECKS
 from calibrant.testing.runs import HANDLINGS, Handling, fitted, valid
 
-__all__ = ["all_question_calibrators"]
+__all__ = ["QuestionProblem", "question_log", "question_problems"]
 
 #: Items of a log, and the most options of its questions.
 ITEMS, WIDEST = 60, 5
@@ -129,12 +128,6 @@ def _containers(part: Any) -> Iterator[Case]:
             *("containers", name, "P", lambda rows=rows: answered(rows)),
             lambda found, name=name: same_bits(found, expected, name),
         )
-
-
-def all_question_calibrators() -> list[Any]:
-    """Example instances of every calibrator of questions."""
-    kinds = (QuestionCalibrator, AutoQuestionCalibrator, IsotonicQuestions)
-    return [example for kind in kinds for example in kind._examples()]
 
 
 HANDLINGS[CalibratorOfQuestions] = Handling(

@@ -18,6 +18,7 @@ from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.signal import Signal
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
+from calibrant.questions.calibrator import CalibratorOfQuestions
 from calibrant.testing.check import TOLERANCE, seeded, show_near
 from calibrant.testing.data import (
     Problem,
@@ -34,6 +35,7 @@ __all__ = [
     "all_calibrators",
     "all_maps",
     "all_metrics",
+    "all_question_calibrators",
     "all_regression_calibrators",
     "all_sets",
     "all_signals",
@@ -333,6 +335,11 @@ def all_signals(*, extensions: bool = False) -> list[Signal]:
 def all_regression_calibrators(*, extensions: bool = False) -> list[RegressionCalibrator]:
     """Example instances of every regression calibrator; ``extensions`` adds registered ones."""
     return _examples_of(RegressionCalibrator, extensions)
+
+
+def all_question_calibrators(*, extensions: bool = False) -> list[CalibratorOfQuestions]:
+    """Example instances of every calibrator of questions; ``extensions`` adds registered ones."""
+    return _examples_of(CalibratorOfQuestions, extensions)
 
 
 def all_sets() -> list[ConformalSets | ConditionalSets]:
