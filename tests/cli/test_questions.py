@@ -149,6 +149,7 @@ def test_a_swap_of_the_model_is_a_gate(run, folder):
         (("check", "table.csv", "log.jsonl"), "table.csv is not a lock file"),
         (("evaluate", "table.csv", "--task", "questions"), "--task questions needs JSON lines"),
         (("decide", "damaged.json", "new.jsonl"), "damaged.json is not a lock file"),
+        (("decide", "lock.json", "new.jsonl", "-o", "lock.json"), "pass --force or another -o"),
     ],
 )
 def test_errors_are_one_sentence_without_a_traceback(run, folder, arguments, words):
@@ -159,6 +160,44 @@ def test_errors_are_one_sentence_without_a_traceback(run, folder, arguments, wor
     assert words in said
     assert "Traceback" not in said
     assert "bug" not in said
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"probs": {"a": "x", "b": 0.5}}, "could not convert string to float"),
+        ({"probs": {"a": 0.5, "b": 0.7}}, "must sum to 1"),
+        ({"probs": {"a": 1.0}}, "two options or more"),
+        ({"decisions": {"safe": 0.9}}, "is damaged or not a log of answers to questions"),
+        ({"logprobs": {"a": None, "b": -1}}, "repair those rows"),
+        ({"id": [1], "probs": {"a": 0.5, "b": 0.5}}, "repair those rows"),
+    ],
+)
+def test_damaged_rows_are_refused_in_one_sentence(run, tmp_path, row, words):
+    write(tmp_path / "bad.jsonl", [row | {"label": "a"}])
+    said = run("fit", "bad.jsonl", code=1).output
+    assert said.startswith("Error: ")
+    assert words in said
+    assert "bug" not in said
+
+
+def test_a_report_is_that_of_the_library(run, folder):
+    pytest.importorskip("jinja2")
+    run("report", "log.jsonl", "--method", "question", "-o", "r.json")
+    found = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    own = cb.report(
+        read_questions(folder / "log.jsonl"), calibrator=cb.questions.QuestionCalibrator()
+    ).to_dict()
+    assert found["task"] == "questions"
+    assert found["metrics"] == own["metrics"]
+    assert found["verdict"]["sentence"] == own["verdict"]["sentence"]
+    gate = ("--method", "question", "-o", "r.json", "--force", "--fail-if")
+    run("report", "log.jsonl", *gate, "question_accuracy<0.99", code=3)
+    run("report", "log.jsonl", *gate, "question_accuracy<0.1")
+    run("fit", "log.jsonl", "--method", "question", "-o", "m.calibrant")
+    run("apply", "m.calibrant", "log.jsonl", "-o", "calibrated.jsonl")
+    (row, *_) = json.loads(run("compare", "log.jsonl", "calibrated.jsonl", "--json").output)["rows"]
+    assert (row["metric"], row["meaning"]) == ("question_log_loss", "better")
 
 
 def test_options_that_name_columns_still_read_json_lines_as_before(run, folder):

@@ -23,6 +23,8 @@ from calibrant.cli.wording import say
 __all__ = ["decide"]
 
 PROCEDURES = ("fixed_sequence", "sgr", "learn_then_test")
+#: The file of a rule, if -o names no other.
+RULE = "rule.calibrant"
 #: Values of --when-uncertain -> values of ``when_uncertain`` in Python.
 UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 
@@ -73,9 +75,7 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
     is_flag=True,
     help="With NEW: decide on rows of a version of the model that the lock does not name.",
 )
-@output_option(
-    "rule.calibrant", "Where to save the rule; with NEW: the decided log (NEW.decided.jsonl)."
-)
+@output_option(RULE, "Where to save the rule; with NEW: the decided log (NEW.decided.jsonl).")
 @version_option
 @cluster_option
 @column_options(forecasts=False)
@@ -126,7 +126,7 @@ def decide(
     from calibrant.cli.tables import working
 
     if new is not None:
-        output = output if output.suffix == ".jsonl" else new.with_suffix(".decided.jsonl")
+        output = new.with_suffix(".decided.jsonl") if output == Path(RULE) else output
         apply_to_file(file, new, output, (), "", columns, force)
         return
     refuse_existing(output, force, file)

@@ -10,6 +10,7 @@ import numpy as np
 
 from calibrant.cli.data_file import DataFile
 from calibrant.cli.options import Columns
+from calibrant.cli.sources import reading_file
 from calibrant.cli.wording import say
 from calibrant.contracts.domain import Domain
 from calibrant.errors import InputError
@@ -76,9 +77,9 @@ class QuestionFile(DataFile):
         names = {
             name: getattr(columns, name) or name if labels else "" for name in ("label", "weight")
         }
-        found = read_questions(
-            source.objects, confidence=columns.confidence or "confidence", **names
-        )
+        names["confidence"] = columns.confidence or "confidence"
+        with reading_file(source.path, "a log of answers to questions", "repair those rows"):
+            found = read_questions(source.objects, **names)
         if labels and not found.labelled.any():
             raise InputError(
                 f"{source.path} must hold the outcome of some rows in {names['label']!r} or"
