@@ -155,11 +155,12 @@ def group() -> None:
     calibrant fit log.csv --risk p --label y             learn a calibrator: model.calibrant
     calibrant apply model.calibrant new.csv --risk p -o calibrated.csv
     calibrant decide log.csv --max-error 0.05            which answers to accept, with a guarantee
+    calibrant check lock.json new.jsonl                  does the rule hold for the new model?
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
 
     A table is a file (CSV, Parquet, JSON lines, npz or npy), a folder or a quoted pattern of files,
     or - for standard input. Installed packages that add methods are imported by their entry points.
 
-    Exit codes: 0 success; 1 an error, in one line; 2 wrong usage; 3 a --fail-if gate failed; 130
+    Exit codes: 0 success; 1 an error, in one line, or a failed check; 2 wrong usage; 3 a --fail-if gate failed; 130
     interrupted.
     """
