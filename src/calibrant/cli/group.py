@@ -161,6 +161,6 @@ def group() -> None:
     A table is a file (CSV, Parquet, JSON lines, npz or npy), a folder or a quoted pattern of files,
     or - for standard input. Installed packages that add methods are imported by their entry points.
 
-    Exit codes: 0 success; 1 an error, in one line, or a failed check; 2 wrong usage; 3 a --fail-if gate failed; 130
-    interrupted.
+    Exit codes: 0 success; 1 an error, in one line, or a failed check; 2 wrong usage; 3 a --fail-if
+    gate failed; 130 interrupted.
     """
