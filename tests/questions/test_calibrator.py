@@ -265,7 +265,7 @@ def test_fits_are_saved_and_loaded(tmp_path):
 
 
 def test_errors():
-    with pytest.raises(InputError, match="must have outcomes to fit"):
+    with pytest.raises(InputError, match="must have outcomes; got none"):
         QuestionCalibrator().fit([{"probs": {"a": 0.5, "b": 0.5}}])
     with pytest.raises(InputError, match="of 0 and 1"):
         QuestionCalibrator().fit(np.full((3, 2), 0.5), np.full((3, 2), 0.5))

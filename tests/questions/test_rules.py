@@ -16,7 +16,7 @@ from calibrant.questions import (
     read_lock,
     read_questions,
 )
-from calibrant.questions.rules import LEVELS, counts_of, halves_of_items, thresholds_of
+from calibrant.questions.rules import LEVELS, counts_of, thresholds_of
 
 
 def table(n, a, rng, bend=0.0):
@@ -124,7 +124,7 @@ def test_an_unfitted_calibrator_is_fitted_on_other_items():
     S, _, hit = table(1500, np.array([6.0, 8.0]), rng, bend=-0.5)
     record = read_questions(S, hit)
     rules = QuestionRules(0.15, 0.9, calibrator=QuestionCalibrator()).fit(record)
-    first = halves_of_items(record, 0)
+    first = record.drawn(0.5, 0)
     assert first.sum() == 1500
     assert sum(one.n for one in rules.certificates_.values()) <= 1500
     decided = rules.decide(record)
@@ -152,7 +152,7 @@ def test_refusals_name_the_labels():
         rules = QuestionRules(when_uncertain="answer_none").fit(log)
     assert rules.decide(log).tolist() == ["escalate"] * 25
     assert "59 rows" in rules.reasons_["q"]
-    with pytest.raises(InputError, match="must have outcomes to fit"):
+    with pytest.raises(InputError, match="must have outcomes; got none"):
         QuestionRules().fit([{"confidence": 0.5}])
     with pytest.raises(InputError, match="risk must be above 0"):
         QuestionRules(risk=0.0).fit(log)

@@ -69,7 +69,7 @@ class IsotonicQuestions(
 
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
-        record = record.take(record.labelled)
+        record = record.known()
         self.curves_, self.status_ = {}, "converged"
         for kind, name in enumerate(KINDS):
             own = record.take(record.kind == kind) if (record.kind == kind).any() else None
@@ -130,8 +130,7 @@ class _HeldOut:
         self.P: np.ndarray = np.maximum(P, 1e-15)
         self.own: np.ndarray = self.P[:, at]
         self.weight: np.ndarray = mass[at]
-        item = record.several_items
-        self.cluster: np.ndarray | None = None if item is None else item[record.row[at]]
+        self.cluster: np.ndarray = record.item_number[record.row[at]]
         self.even: np.ndarray = np.repeat(record.weights / record.size, record.size)
 
     @property
@@ -217,14 +216,15 @@ class AutoQuestionCalibrator(
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
         require_count("cv", self.cv, 2)
-        record = record.take(record.labelled)
+        record = record.known()
         self.n_fit_: float = float(record.weights.sum())
         self.members_: list[Any] = [None]
         self.weights_, self.table_, self.gain_in_errors_ = np.ones(1), [], 0.0
         if record.item_number.max() + 1 < LEAST_ROWS:
             self.status_ = "identity: too few rows"
             return self
-        part = self._part(record).merged()
+        share = max(MOST_ROWS / len(record), LEAST_ROWS / (record.item_number.max() + 1))
+        part = record.take(record.drawn(min(share, 1.0), self.random_state)).merged()
         held = _HeldOut(part, self._out_of_fold(part))
         found = evidence_pool(held, len(CANDIDATES) + 1, self.n_fit_, self.random_state)  # pyright: ignore[reportArgumentType]
         self.gain_in_errors_ = found.gain_in_errors
@@ -234,15 +234,6 @@ class AutoQuestionCalibrator(
         self.table_ = table_of(names, found, held.weight, {})
         self.status_ = "identity: no evidence" if found.members == [0] else "pooled"
         return self
-
-    def _part(self, record: Questions) -> Questions:
-        """Rows of some items, if there are too many."""
-        if len(record) <= MOST_ROWS:
-            return record
-        count = int(record.item_number.max()) + 1
-        drawn = np.random.default_rng(self.random_state).permutation(count)
-        kept = drawn[: max(LEAST_ROWS, int(count * MOST_ROWS / len(record)))]
-        return record.take(np.isin(record.item_number, kept))
 
     def _out_of_fold(self, record: Questions) -> np.ndarray:
         """(J, m) probabilities of each candidate, the first of which changes nothing."""

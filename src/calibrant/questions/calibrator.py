@@ -156,9 +156,7 @@ class QuestionCalibrator(
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
         require_option("by", self.by, ("question", "type", "options", "one"))
-        if not record.labelled.any():
-            raise InputError("questions must have outcomes to fit; got none; label some rows.")
-        record = self._alike(record.take(record.labelled))
+        record = self._alike(record.known())
         self.maps_, self.signals_ = {}, None
         self.n_fit_: float = float(record.weights.sum())
         if record.signals is not None:

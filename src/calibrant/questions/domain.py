@@ -1,6 +1,5 @@
 """The kind of prediction "questions", and its metrics."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ from calibrant._kernels.ragged_links import row_sums, running_sums
 from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import MeanMetric
-from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
 from calibrant.questions.read import as_questions, is_questions
 from calibrant.questions.record import Questions
@@ -36,13 +34,7 @@ RECURRING = 10
 def _read(metrics: list[BaseMetric], y_true: Any, P: Any, *, sample_weight: Any) -> Questions:
     """The labelled rows of P."""
     record = as_questions(P, y_true, sample_weight)
-    if record.labelled.all():
-        return record
-    if not record.labelled.any():
-        raise InputError("questions must have outcomes for a metric; got none; label some rows.")
-    kept = np.ones(len(record), bool) if record.kept is None else record.kept.copy()
-    kept[kept] = record.labelled
-    return replace(record.take(record.labelled), kept=kept)
+    return record if record.labelled.all() else record.known()
 
 
 def _columns(record: Questions) -> list[tuple[str | None, np.ndarray]]:

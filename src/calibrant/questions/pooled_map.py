@@ -303,31 +303,28 @@ class PooledMap(Saved):
 
     def likelihood(self, record: Questions, index: np.ndarray, exponent: float) -> float:
         """Log-likelihood of rows of the fit with rounded zeros read in another way."""
-        size = np.log(record.size) - self.middle
-        floor = floor_of(record, self.kind, exponent)
-        rows = _rows(record, self.kind, self.leaves, index, size, floor)
-        rows = replace(rows, centre=self.centre_of(rows))
-        return rows.likelihood(_predictors(rows, self.theta, self.own)[0])
+        rows, eta = self.linear(record, index, exponent)
+        return rows.likelihood(eta)
 
-    def centre_of(self, rows: RaggedRows) -> np.ndarray | None:
-        """(m,) the centre of each option's group and slot."""
-        return None if self.kind == CHOICE else self.centre.ravel()[rows.cell]
+    def linear(
+        self, record: Questions, index: np.ndarray, exponent: float
+    ) -> tuple[RaggedRows, np.ndarray]:
+        """(rows in groups ``index``, their linear predictors (m,))."""
+        floor = floor_of(record, self.kind, exponent)
+        floor = self.floor if record.decimals is None else floor
+        x = np.log(record.size) - self.middle
+        rows = _rows(record, self.kind, self.leaves, index, x, floor)
+        if self.kind != CHOICE:
+            rows = replace(rows, centre=self.centre.ravel()[rows.cell])
+        return rows, _predictors(rows, self.theta, self.own)[0]
 
     def predict(self, record: Questions) -> np.ndarray:
         """(m,) calibrated probabilities of rows of this kind."""
         names, place = Leaves.keys(record, self.kind)
-        known = {name: g for g, name in enumerate(self.leaves.names)}
-        group = np.array([known.get(name, len(known) + k) for k, name in enumerate(names)])
-        new = [k for k, name in enumerate(names) if name not in known]
-        unknown = {int(group[k]): len(known) + j for j, k in enumerate(new)}
-        index = np.array([unknown.get(int(g), int(g)) for g in group])[place]
-        wider = self._extended([names[k] for k in new])
-        floor = floor_of(record, self.kind, self.exponent)
-        floor = self.floor if record.decimals is None else floor
-        x = np.log(record.size) - self.middle
-        rows = _rows(record, self.kind, wider.leaves, index, x, floor)
-        rows = replace(rows, centre=wider.centre_of(rows))
-        eta = _predictors(rows, wider.theta, wider.own)[0]
+        wider = self._extended(names)
+        groups = {name: g for g, name in enumerate(wider.leaves.names)}
+        index = np.array([groups[name] for name in names])[place]
+        rows, eta = wider.linear(record, index, self.exponent)
         if self.kind == SCORE:
             eta = _ascending(eta, record)
         P = rows.probabilities(eta)[0]
@@ -336,9 +333,7 @@ class PooledMap(Saved):
     def lines(self, questions: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """(slopes, intercepts) of the log-odds of yes/no questions by name."""
         kind = self.leaves.names[0][1]
-        known = {name[0]: g for g, name in enumerate(self.leaves.names)}
-        new = [(name, kind, 0) for name in questions if name not in known]
-        wider = self._extended(new)
+        wider = self._extended([(name, kind, 0) for name in questions])
         place = {name[0]: g for g, name in enumerate(wider.leaves.names)}
         g = np.array([place[name] for name in questions])
         shared = np.exp(-wider.theta[g, -2])
@@ -346,8 +341,10 @@ class PooledMap(Saved):
         offset = wider.theta[g, 1] + wider.own[g, 1]
         return slope, offset - (slope - shared) * wider.centre[g, 1]
 
-    def _extended(self, new: list[tuple[str, str, int]]) -> "PooledMap":
+    def _extended(self, asked: list[tuple[str, str, int]]) -> "PooledMap":
         """The map with groups that had no labels, which have what their type shares."""
+        known = set(self.leaves.names)
+        new = [name for name in dict.fromkeys(asked) if name not in known]
         if not new:
             return self
         S, n_known = self.leaves.n_slots, len(self.leaves.names)

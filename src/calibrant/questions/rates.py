@@ -1,6 +1,7 @@
 """Rate of right answers from many scores of a judge and few labels by people."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -184,7 +185,7 @@ def estimate_rate(
     require_option("population", population, ("new", "log"))
     sample = read_sample(judge, labels, chance, cluster, swapped, random_state)
     if calibrate:
-        sample = _calibrated(sample, random_state)
+        sample = _cross_fitted(sample, random_state, lambda part: fitted_curve(part).predict)
     return _estimate(sample, level, population)
 
 
@@ -219,29 +220,17 @@ def read_sample(
     return sample if score.ndim == 1 else _pooled(sample, random_state)
 
 
-def _folds(sample: Sample, random_state: int) -> np.ndarray:
-    """(N,) folds of clusters, the labelled rows spread evenly."""
-    n = len(sample.label)
-    units = n if sample.cluster is None else int(sample.cluster.max()) + 1
-    return folds_of(sample.seen.astype(np.intp), sample.cluster, min(FOLDS, units), random_state)
-
-
-def _cross_fitted(sample: Sample, random_state: int, fit: Any) -> Sample:
-    """The sample with scores from ``fit(labelled rows of other folds)(scores)``."""
-    folds, score = _folds(sample, random_state), np.empty(len(sample.label))
+def _cross_fitted(sample: Sample, random_state: int, fit: Callable[[Sample], Any]) -> Sample:
+    """The sample with scores from ``fit(labelled rows of other folds)(scores)``; folds of clusters
+    have as many labelled rows.
+    """
+    score, cluster = np.empty(len(sample.label)), sample.cluster
+    n_folds = min(FOLDS, len(score) if cluster is None else int(cluster.max()) + 1)
+    folds = folds_of(sample.seen.astype(np.intp), cluster, n_folds, random_state)
     for k in range(int(folds.max()) + 1):
         held = folds == k
         score[held] = fit(sample.of(sample.seen & ~held))(sample.score[held])
     return Sample(score, sample.label, sample.chance, sample.cluster, sample.bias)
-
-
-def _calibrated(sample: Sample, random_state: int) -> Sample:
-    """The sample with cross-fitted isotonic scores."""
-    return _cross_fitted(sample, random_state, _curve)
-
-
-def _curve(part: Sample) -> Any:
-    return fitted_curve(part).predict
 
 
 def fitted_curve(part: Sample) -> Isotonic:

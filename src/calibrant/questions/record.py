@@ -82,11 +82,19 @@ class Questions(PlainRows):
         """(m,) the position of each option within its row."""
         return np.arange(len(self.probability)) - np.repeat(self.start[:-1], self.size)
 
-    @cached_property
-    def several_items(self) -> np.ndarray | None:
-        """(n,) the number of each row's item; None if every row has its own."""
-        found, index = np.unique(self.item.index, return_inverse=True)
-        return index if len(found) < len(self) else None
+    def known(self) -> Self:
+        """The labelled rows; raises an error if there are none."""
+        if not self.labelled.any():
+            raise InputError("questions must have outcomes; got none; label some rows.")
+        kept = np.ones(len(self), bool) if self.kept is None else self.kept.copy()
+        kept[kept] = self.labelled
+        return replace(self.take(self.labelled), kept=kept)
+
+    def drawn(self, share: float, random_state: int) -> np.ndarray:
+        """(n,) whether each row's item is in a random share of the items."""
+        count = int(self.item_number.max()) + 1
+        items = np.random.default_rng(random_state).permutation(count)
+        return np.isin(self.item_number, items[: int(share * count)])
 
     def folds(self, cv: int, random_state: int) -> np.ndarray:
         """(n,) folds of items, at most one an item, whatever the order of the rows."""
@@ -156,13 +164,10 @@ class Questions(PlainRows):
     @property
     def digest(self) -> str:
         """Hash of the items, questions, predictions and outcomes, in hexadecimal."""
-        found = hashlib.sha256()
         parts = (self.probability, self.start, self.right, self.item.index, self.question.index)
-        for part in parts:
-            found.update(np.ascontiguousarray(part).tobytes())
-        names = [self.item.names.tolist(), self.question.names.tolist()]
-        found.update(repr(names).encode())
-        return found.hexdigest()
+        names = repr([self.item.names.tolist(), self.question.names.tolist()]).encode()
+        held = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
+        return hashlib.sha256(held + names).hexdigest()
 
     @property
     def judged(self) -> tuple[np.ndarray, np.ndarray]:
@@ -231,14 +236,13 @@ class Questions(PlainRows):
         tuple of float
             The mean, its lower and its upper limit.
         """
-        half = 0.0 if self.decimals is None else 0.5 * 10.0**-self.decimals
-        p = np.maximum(self.probability, 0.0)
+        rows = self.known()
+        half = 0.0 if rows.decimals is None else 0.5 * 10.0**-rows.decimals
+        p = np.maximum(rows.probability, 0.0)
         floor = half if half > 0.0 else np.finfo(np.float64).tiny
         with np.errstate(divide="ignore"):
             ends = [np.maximum(p, floor), np.minimum(p + half, 1.0), np.maximum(p - half, 0.0)]
-            logs = [-np.log(end[self.mass > 0.0]) for end in ends]
-        if not self.labelled.any():
-            raise InputError("questions must have outcomes; got none; label some rows.")
-        weight = (self.mass * np.repeat(self.weights, self.size))[self.mass > 0.0]
+            logs = [-np.log(end[rows.mass > 0.0]) for end in ends]
+        weight = (rows.mass * np.repeat(rows.weights, rows.size))[rows.mass > 0.0]
         value, low, high = (float(weight @ one / weight.sum()) for one in logs)
         return value, low, high

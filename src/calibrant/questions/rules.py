@@ -25,7 +25,7 @@ from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
 
-__all__ = ["QuestionRules", "counts_of", "halves_of_items", "thresholds_of"]
+__all__ = ["QuestionRules", "counts_of", "thresholds_of"]
 
 #: Predicted risks of the thresholds on a path, as multiples of the promised one.
 LEVELS = np.geomspace(0.05, 4.0, 32)
@@ -154,8 +154,6 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         """
         self._check()
         record = as_questions(P, y)
-        if not record.labelled.any():
-            raise InputError("questions must have outcomes to fit; got none; label some rows.")
         self.models_: list[str] = sorted(set(map(str, record.model.names[record.model.index])))
         self.digest_: str = record.digest
         tested, beside = self._scored(record)
@@ -221,9 +219,9 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         """(labelled rows to test, other rows for the paths), calibrated."""
         self.fitted_: Any = self.calibrator
         unlabelled = record.take(~record.labelled)
-        tested, beside = record.take(record.labelled), list[Questions]()
+        tested, beside = record.known(), list[Questions]()
         if self.calibrator is not None and not hasattr(self.calibrator, "status_"):
-            first = halves_of_items(tested, self.random_state)
+            first = tested.drawn(0.5, self.random_state)
             self.fitted_ = clone(self.calibrator).fit_record(tested.take(first))
             tested, beside = tested.take(~first), [tested.take(first)]
         beside += [unlabelled] if len(unlabelled) else []
@@ -406,13 +404,6 @@ def thresholds_of(scores: np.ndarray, risks: np.ndarray) -> np.ndarray:
     mean = np.cumsum(1.0 - ordered) / np.arange(1, len(ordered) + 1)
     count = np.searchsorted(mean, risks * (1.0 + 1e-12), side="right")
     return np.append(ordered, -math.inf)[count]
-
-
-def halves_of_items(record: Questions, random_state: int) -> np.ndarray:
-    """(n,) whether each row's item is in the first half."""
-    count = int(record.item_number.max()) + 1
-    drawn = np.random.default_rng(random_state).permutation(count)[: count // 2]
-    return np.isin(record.item_number, drawn)
 
 
 def counts_of(

@@ -42,10 +42,7 @@ class SignalStack(Saved):
         """Fit on labelled yes/no rows with signals."""
         assert record.signals is not None
         hit, weight = record.mass[1::2], record.weights
-        curves = [
-            SignalCurve.learn(*_present(column, hit, weight), _unit(column))
-            for column in record.signals.T
-        ]
+        curves = [SignalCurve.learn(*_present(column, hit, weight)) for column in record.signals.T]
         names, index = Leaves.keys(record, YES_NO)
         columns, part = _columns(curves, record.signals)
         rows = Rows(columns, part, index, hit, weight, len(names))
@@ -68,17 +65,13 @@ class SignalStack(Saved):
 
 def _present(
     column: np.ndarray, hit: np.ndarray, weight: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows that have a signal; one row of 0 if none has."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """The rows that have a signal, one row of 0 if none has; and the signal's domain."""
     seen = np.isfinite(column)
     if not seen.any():
-        return np.zeros(1), np.zeros(1), np.ones(1)
-    return column[seen], hit[seen], weight[seen]
-
-
-def _unit(column: np.ndarray) -> str:
-    seen = column[np.isfinite(column)]
-    return "unit" if ((seen >= 0.0) & (seen <= 1.0)).all() else "real"
+        return np.zeros(1), np.zeros(1), np.ones(1), "unit"
+    own = column[seen]
+    return own, hit[seen], weight[seen], "unit" if own.min() >= 0.0 >= own.max() - 1.0 else "real"
 
 
 def _columns(curves: list[SignalCurve], signals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
