@@ -13,6 +13,8 @@ __all__ = ["rules"]
 #: unit, questions, labels of each, unlabelled rows of each, risk, confidence, spread of
 #: log-temperatures. A chain is a unit of items.
 CASES = (
+    ("question", 1, 300, 300, 0.10, 0.90, 0.3),
+    ("question", 1, 1_000, 300, 0.10, 0.90, 0.3),
     ("question", 10, 25, 300, 0.10, 0.90, 0.0),
     ("question", 10, 100, 300, 0.10, 0.90, 0.0),
     ("question", 10, 300, 300, 0.10, 0.90, 0.3),
