@@ -62,6 +62,7 @@ def test_every_form_of_an_answer_keeps_it(run, folder):
     lines = [
         {"id": 1, "decisions": {"safe": {"confidence": 0.8}, "topic": {"probs": [0.9, 0.1]}}},
         {"id": 2, "answers": [{"question": "safe", "probs": 0.7}]},
+        {"id": 2, "answers": []},
         {"id": 3, "question": "topic", "logprobs": {"a": -0.1, "b": -3.0, "c": -4.0}},
         {"id": 4, "question": "topic", "samples": ["a", "a", "b"]},
         {"id": 5, "question": "safe", "said": 3},
@@ -72,16 +73,16 @@ def test_every_form_of_an_answer_keeps_it(run, folder):
     assert "pass --skip-missing" in said
     said = run("apply", "m.calibrant", "forms.jsonl", "-o", "o.jsonl", "--skip-missing").output
     assert "4 rows calibrated" not in said
-    first, second, third, fourth, fifth = read(folder / "o.jsonl")
-    expected = cb.load(folder / "m.calibrant").predict(read_questions(lines[:4])).answers()
+    first, second, _, third, fourth, fifth = read(folder / "o.jsonl")
+    expected = cb.load(folder / "m.calibrant").predict(read_questions(lines[:5])).answers()
     assert first["decisions"]["safe"] == {"confidence": pytest.approx(expected[0]["yes"])}
     assert first["decisions"]["topic"]["probs"] == pytest.approx(list(expected[1].values()))
     assert second["answers"][0]["probs"] == pytest.approx(expected[2]["yes"])
     assert third["probs"] == pytest.approx(expected[3])
     assert fourth["probs"] == pytest.approx(expected[4])
-    assert fifth == lines[4]
+    assert fifth == lines[5]
     # Calibrated forms are read again as they were written.
-    again = read_questions(read(folder / "o.jsonl")[:4])
+    again = read_questions(read(folder / "o.jsonl")[:5])
     assert np.allclose(again.probability, [p for own in expected for p in own.values()])
 
 
@@ -168,7 +169,7 @@ def test_errors_are_one_sentence_without_a_traceback(run, folder, arguments, wor
         ({"probs": {"a": "x", "b": 0.5}}, "could not convert string to float"),
         ({"probs": {"a": 0.5, "b": 0.7}}, "must sum to 1"),
         ({"probs": {"a": 1.0}}, "two options or more"),
-        ({"decisions": {"safe": 0.9}}, "is damaged or not a log of answers to questions"),
+        ({"decisions": [{"logprobs": 1}]}, "is damaged or not a log of answers to questions"),
         ({"logprobs": {"a": None, "b": -1}}, "repair those rows"),
         ({"id": [1], "probs": {"a": 0.5, "b": 0.5}}, "repair those rows"),
     ],
@@ -205,6 +206,13 @@ def test_options_that_name_columns_still_read_json_lines_as_before(run, folder):
     write(folder / "classes.jsonl", rows)
     options = ("--probabilities", "probs.*", "--target", "classes")
     assert "3 rows, 2 classes" in run("evaluate", "classes.jsonl", *options).output
+    # Lists of texts under the names of nested logs are other fields.
+    rows = [
+        {"p_a": p, "p_b": 1 - p, "answers": ["x"], "samples": [1], "label": "a"} for p in (0.9, 0.2)
+    ]
+    write(folder / "flat.jsonl", [*rows, {**rows[0], "label": "b"}])
+    said = run("evaluate", "flat.jsonl", "--target", "classes").output
+    assert "3 rows, 2 classes" in said
 
 
 def test_a_rate_is_that_of_the_library(run, tmp_path):

@@ -21,8 +21,8 @@ from calibrant.questions.entries import NESTED, Fields, entries_of, is_a
 
 __all__ = ["QuestionFile", "certified", "decided"]
 
-#: Fields whose mapping or list shows that a line is a row of a log.
-SHOWN = ("probs", "logprobs", "samples", *NESTED)
+#: Fields whose mapping or list holds the options of an answer.
+SHOWN = ("probs", "logprobs", "samples")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,9 +40,11 @@ class QuestionFile(DataFile):
         if source.kind != "jsonl" or columns.task is not None:
             return columns.task == QUESTIONS.name
         others = (columns.one, columns.inputs, columns.probabilities, columns.logits)
-        first = source.objects[0]
-        listed = any(is_a(first.get(name), Mapping, list) for name in SHOWN)
-        return others == (None,) * 4 and (listed or {"question", "confidence"} <= set(first))
+        first, inside = source.objects[0], _inside(source.objects[0])
+        listed = any(is_a(first.get(name), Mapping, list) for name in SHOWN[:2])
+        nested = bool(inside) and all(is_a(row, Mapping) for row in inside or ())
+        alone = "question" in first and bool({"confidence", "samples"} & set(first))
+        return others == (None,) * 4 and (listed or nested or alone)
 
     @classmethod
     def found_in(cls, source: Any) -> str | None:
@@ -119,11 +121,14 @@ class QuestionFile(DataFile):
 def _rows_of(objects: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """The objects of single answers, in the order of a record's rows."""
     for one in objects:
-        held = next((one[name] for name in NESTED if is_a(one.get(name), Mapping, list)), None)
-        if held is None or "probs" in one:
-            yield one
-        else:
-            yield from _rows_of(held.values() if is_a(held, Mapping) else held)
+        inside = None if "probs" in one else _inside(one)
+        yield from [one] if inside is None else _rows_of(inside)
+
+
+def _inside(one: Mapping[str, Any]) -> list[Any] | None:
+    """The questions of one item in an object; None unless it is nested."""
+    held: Any = next((one[name] for name in NESTED if is_a(one.get(name), Mapping, list)), None)
+    return [*held.values()] if is_a(held, Mapping) else held
 
 
 def decided(lock: QuestionLock, data: QuestionFile, columns: Columns) -> dict[str, np.ndarray]:
