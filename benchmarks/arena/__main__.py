@@ -114,7 +114,8 @@ def main():
     if not chosen.peers:
         from benchmarks.arena.report import report
 
-        print(report(runs, chosen.results, chosen.docs, chosen.before, chosen.of))
+        page = chosen.part or "judged"
+        print(report(runs, chosen.results, chosen.docs, chosen.before, chosen.of, page))
 
 
 if __name__ == "__main__":

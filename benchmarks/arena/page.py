@@ -3,21 +3,21 @@ _static/arena_*.png.
 """
 
 import numpy as np
-from benchmarks.arena import automatic, judged, pictures, report
+from benchmarks.arena import automatic, judged, pictures, report, standings
 from benchmarks.arena import table as numbers
 from benchmarks.arena.markup import images, list_table
 
-PAGE = """Arena
-=====
+PAGE = """{title}
+{under}
 
 Calibrators that calibrant exports, some maps one against the rest, and the peers, on the same runs. Written by
-``python -m benchmarks.arena --part judged --report --docs docs`` from {runs} runs of {cases} cases that none of
+``python -m benchmarks.arena --part {part} --report --docs docs`` from {runs} runs of {cases} cases that none of
 them was developed on (what was seen of them is said below): tabular sets that
 R packages, SurvSet and statsmodels ship, and tables of Rdatasets that a rule drew, with models trained on them out of fold; networks of
 many classes; and stored outputs of larger models.
 For each seed the rows are permuted, calibrators are fitted on the first half (cut
 to 100, 250, 1,000 or 4,000 rows) and scored on the rest;
-probabilities are clipped to [1e-12, 1] before and after. ``make arena ARENA_ARGS="--part judged"`` runs ours, ``make arena-peers`` with the
+probabilities are clipped to [1e-12, 1] before and after. ``make arena ARENA_ARGS="--part {part}"`` runs ours, ``make arena-peers`` with the
 same the peers in an environment of their own; both go on where they were stopped. ``python -m benchmarks.arena --folder DIR`` does the same
 on npz files of your own (``probabilities``, ``labels``).
 
@@ -35,12 +35,23 @@ Every method has its default settings; a run on data of your own is worth more t
 """
 
 
-def write(table, docs, folder, planned):
-    """Write the page and its pictures; ``planned`` is how many runs there are to be."""
-    parts = report.sections(table)
+#: What "judged" and one of its parts alone are called; the files of a part end in its name.
+TITLES = {"judged": "Arena", "fresh": "Arena: cases drawn by a rule"}
+
+
+def write(table, docs, folder, planned, page="judged", cells=()):
+    """Write the page and its pictures; ``planned`` is how many runs there are to be, ``cells`` the
+    rows of ``standings``.
+    """
+    parts, title, named = (
+        report.sections(table),
+        TITLES.get(page, f"Arena: {page}"),
+        "arena" if page == "judged" else f"arena_{page}",
+    )
+    numbers_of = {"runs": len(table.runs), "cases": len(np.unique(table.case))}
     lines = [
-        PAGE.format(runs=len(table.runs), cases=len(np.unique(table.case))),
-        *_pictures(parts, docs / "_static"),
+        PAGE.format(title=title, under="=" * len(title), part=page, **numbers_of),
+        *_pictures(parts, docs / "_static", named),
     ]
     if len(table.runs) < planned:
         lines += [
@@ -51,12 +62,15 @@ def write(table, docs, folder, planned):
             "",
         ]
     lines += judged.lines(table, folder)
+    if cells:
+        heading = "The automatic choice by slice, now and before"
+        lines += [heading, "-" * len(heading), "", *list_table([standings.HEADER, *cells])]
     head, *rest = report.overall(table) or [""]
     lines += [head, "", *(f"- {line}" for line in rest), ""]
     for title, part in parts:
         lines += _section(title, part, report.missing(table, part), folder)
     lines += automatic.lost_lines(parts, folder) + _remarks(table)
-    (docs / "arena.rst").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+    (docs / f"{named}.rst").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
 def _section(title, part, missing, folder):
@@ -138,7 +152,7 @@ def _remarks(table):
 # -- Pictures --------------------------------------------------------------------------------------
 
 
-def _pictures(parts, folder):
+def _pictures(parts, folder, named):
     """Draw the pictures, best method first, and give the lines that show them."""
     folder.mkdir(exist_ok=True)
     rates, harm = [], []
@@ -151,7 +165,7 @@ def _pictures(parts, folder):
         order = np.argsort(-wins["log loss"], kind="stable")
         who = [part.methods[k] for k in order], part.peer[order]
         pictures.dots(
-            folder / f"arena_win_rates_{i}.png",
+            folder / f"{named}_win_rates_{i}.png",
             f"{title}: {len(part.runs)} runs",
             *who,
             {n: w[order] for n, w in wins.items()},
@@ -160,7 +174,7 @@ def _pictures(parts, folder):
         nothing = score[part.methods.index(numbers.NOTHING)]
         gain = np.array([-numbers.change(row, nothing, part.case, draws=1)[0] for row in score])
         pictures.points(
-            folder / f"arena_harm_{i}.png",
+            folder / f"{named}_harm_{i}.png",
             title,
             *who,
             100.0 * numbers.share_worse(score, nothing)[order],
@@ -174,4 +188,4 @@ def _pictures(parts, folder):
             f"{title}: share of runs made worse and median gain in log loss, a point for each"
             " method."
         )
-    return images("arena_win_rates", rates) + images("arena_harm", harm)
+    return images(f"{named}_win_rates", rates) + images(f"{named}_harm", harm)

@@ -31,10 +31,10 @@ HEADER = (
 )
 
 
-def report(runs, folder, docs=None, before=(), of=numbers.AUTOMATIC):
+def report(runs, folder, docs=None, before=(), of=numbers.AUTOMATIC, page="judged"):
     """The text for the terminal; also writes ``summary`` into the results folder, and the page
     where ``docs`` is given. ``before`` are folders of older results of ours, ``of`` is the method
-    whose standings are shown.
+    whose standings are shown, ``page`` the part that it is of.
     """
     table = numbers.shared(numbers.collect(runs, folder))
     if not table.runs:
@@ -60,7 +60,7 @@ def report(runs, folder, docs=None, before=(), of=numbers.AUTOMATIC):
     if docs:
         from benchmarks.arena.page import write
 
-        write(table, Path(docs), folder, len(runs))
+        write(table, Path(docs), folder, len(runs), page, cells)
     return "\n".join(blocks)
 
 
