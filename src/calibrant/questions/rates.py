@@ -235,7 +235,8 @@ def _cross_fitted(sample: Sample, random_state: int, fit: Callable[[Sample], Any
 
 def fitted_curve(part: Sample) -> Isotonic:
     """Isotonic regression of the labels of a sample on its scores."""
-    return isotonic_of_shares(part.score, part.label, 1.0 / part.chance)
+    weight = 1.0 / part.chance
+    return isotonic_of_shares(part.score, part.label, weight / weight.mean())
 
 
 def isotonic_of_shares(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> Isotonic:
