@@ -106,6 +106,7 @@ def test_calibrators_are_compared_and_the_page_has_the_code():
     code = found.to_dict()["choice"]["code"]
     assert code[1] == "calibrator = cb.QuestionCalibrator(by='type').fit(questions)"
     assert "Compared on the same rows" in found.to_markdown()
+    assert found.to_dict()["call"][1].startswith("found = cb.report(questions, calibrator=")
 
 
 def test_a_table_of_confidences_is_evaluated_by_question():

@@ -207,6 +207,6 @@ def report(
         models = summarise_models(y, cast(Any, P), **options)
         return Report(replace(models, call=call_of(("y", "P"), None, options)))
     found = summarise(y, P, std, calibrator=calibrator, **options)
-    given = {"y": y, "P": P, "std": std}
+    given = {"y": y, "questions" if y is None else "P": P, "std": std}
     names = tuple(name for name, one in given.items() if one is not None)
     return Report(replace(found, call=call_of(names, calibrator, options)))
