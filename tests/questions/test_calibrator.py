@@ -271,3 +271,21 @@ def test_errors():
         QuestionCalibrator().fit(np.full((3, 2), 0.5), np.full((3, 2), 0.5))
     with pytest.raises(InputError, match="by must be"):
         QuestionCalibrator(by="row").fit(world(n_questions=1)[0])
+
+
+def test_sharp_levels_keep_their_tails():
+    rng = np.random.default_rng(0)
+    cuts = np.array([-5.0, -1.5, 1.0, 4.0])
+
+    def levels(centre, cuts):
+        below = 1.0 / (1.0 + np.exp(centre[:, None] - cuts))
+        return np.diff(np.column_stack([np.zeros(len(centre)), below, np.ones(len(centre))]))
+
+    centre = rng.normal(0.0, 4.0, 4_000)
+    truth = levels(centre, cuts)
+    y = (truth.cumsum(axis=1) < rng.random((4_000, 1))).sum(axis=1)
+    P = levels(2.0 * centre + 0.8, 2.0 * cuts)
+    found = cb.QuestionCalibrator(ordered=True).fit(P, y)
+    assert abs(found.temperatures_[""] - 2.0) < 0.15
+    loss = [-np.log(Q[np.arange(4_000), y]).mean() for Q in (found.predict(P), truth)]
+    assert loss[0] < loss[1] + 0.01

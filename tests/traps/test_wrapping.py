@@ -37,7 +37,10 @@ def test_all_calibrators_zero_gives_no_division_by_zero():
     cal = cb.OneVsRest(cb.maps.HistogramBinning(n_bins=2, prior_weight=0)).fit(
         P, np.repeat([0, 1, 2], 5)
     )
-    np.testing.assert_allclose(cal.predict_proba([[0.4, 0.35, 0.25]]), [[0.4, 0.35, 0.25]])
+    Q = cal.predict_proba([[0.4, 0.35, 0.25], [0.0, 0.0, 1.0]])
+    assert np.isfinite(Q).all()
+    np.testing.assert_allclose(Q.sum(axis=1), 1.0)
+    assert Q.argmax(axis=1).tolist() == [0, 2]
 
 
 @every_calibrator

@@ -37,8 +37,9 @@ def running_sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 def cumulative_logits(p: np.ndarray, start: np.ndarray, floor: float) -> np.ndarray:
     """(m,) log-odds of each level or a lower one; 0 for the last level, which is certain."""
-    upto = np.clip(running_sums(p, start), floor, 1.0 - floor)
-    out = np.log(upto) - np.log1p(-upto)
+    p = np.maximum(p, floor)
+    downto = running_sums(p[::-1], start[-1] - start[::-1])[::-1]
+    out = np.log(running_sums(p, start)) - np.log(np.append(downto[1:], 1.0))
     out[start[1:] - 1] = 0.0
     return out
 
@@ -160,6 +161,8 @@ class RaggedRows:
         value = float(self.mass @ np.log(np.maximum(P, LEAST)))
         weight = np.repeat(self.weight, self.size)
         pull = f * self.falls(self.mass / P) if self.cumulative else self.mass - weight * P
+        # Levels that nearly cross would have so much information that the search stands still.
+        inside = np.maximum(P, 0.1 * f) if self.cumulative else P
         lines = [turned, along, along * np.repeat(self.x, self.size)]
         places = [0, self.n_slots + 1, self.n_slots + 2]
         E, whole = self.n_slots + 3, self.n_groups * (self.n_slots + 1)
@@ -168,10 +171,10 @@ class RaggedRows:
         if self.n_slots:
             by_slot = np.bincount(self.cell, pull, whole).reshape(self.n_groups, -1)
             gradient[:, 1 : self.n_slots + 1] = by_slot[:, 1:]
-            information[:, 1:-2, 1:-2] = self._between_slots(P, f, weight)
+            information[:, 1:-2, 1:-2] = self._between_slots(inside, f, weight)
         for i, (line, at) in enumerate(zip(lines, places, strict=True)):
             gradient[:, at] = self._by_group(row_sums(pull * line, self.start))
-            change = weight * self._curved(line, P, f)
+            change = weight * self._curved(line, inside, f)
             for other, to in list(zip(lines, places, strict=True))[i:]:
                 shared = self._by_group(row_sums(change * other, self.start))
                 information[:, at, to] = information[:, to, at] = shared

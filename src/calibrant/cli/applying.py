@@ -181,11 +181,7 @@ def _calibrated(
         prefer=prefer,
     )
     rule = isinstance(fitted, tuple(RULES))
-    if rule and isinstance(fitted, QuestionLock) is not (data.domain is QUESTIONS):
-        raise InputError(
-            f"{source.path} holds {data.domain.predictions}, on which a saved"
-            f" {type(fitted).__name__} does not decide; pass another table."
-        )
+    _refuse_other_rows(rule, fitted, data, source)
     if KINDS.get(output.suffix.lower()) is not type(source):
         raise click.UsageError(
             f"the output must be a .{source.kind} file like FILE, and not compressed; got"
@@ -204,6 +200,14 @@ def _calibrated(
         count,
         0 if left is None else int(np.sum(~left)),
     )
+
+
+def _refuse_other_rows(rule: bool, fitted: Any, data: Any, source: Any) -> None:
+    if rule and isinstance(fitted, QuestionLock) is not (data.domain is QUESTIONS):
+        raise InputError(
+            f"{source.path} holds {data.domain.predictions}, on which a saved"
+            f" {type(fitted).__name__} does not decide; pass another table."
+        )
 
 
 def _made(

@@ -145,32 +145,35 @@ def decide(
             when_uncertain=UNCERTAIN[when_uncertain].replace("accept", "answer"),
         )
         return
-    of_answers = columns.confidence is not None or data.inputs == "score"
-    if of_answers and sets:
-        raise click.UsageError(
-            "--sets needs class probabilities; name them with --probabilities instead of"
-            " --confidence or a score."
-        )
-    options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
-    if sets:
-        _of_sets(data, level, options).save(output, overwrite=force)
-        say(str(output))
-        return
-    rule = calibrant.SelectiveClassifier(
+    rule: Any = calibrant.SelectiveClassifier(
         max_error, certainty, method=procedure, when_uncertain=UNCERTAIN[when_uncertain]
     )
+    options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
+    of_answers = columns.confidence is not None or data.inputs == "score"
+    if sets:
+        _of_sets(data, level, options, of_answers).save(output, overwrite=force)
+        say(str(output))
+        return
     with working("certifying"):
-        if of_answers:
-            rule.fit_scores(data.values, ~_right(data), **options)
-        else:
-            rule.set_params(inputs=data.inputs, classes=data.classes).fit(
-                data.values, data.labels, **options
-            )
+        _certify(rule, data, of_answers, options)
     rule.save(output, overwrite=force)
+    _tell(rule, output)
+
+
+def _tell(rule: Any, output: Path) -> None:
     say(
         f"{rule.certificate_}\nThe guarantee holds if {rule.guarantee_.assumes}.\nThreshold"
         f" {rule.threshold_:.6g}: {output}"
     )
+
+
+def _certify(rule: Any, data: Any, of_answers: bool, options: dict[str, Any]) -> None:
+    if of_answers:
+        rule.fit_scores(data.values, ~_right(data), **options)
+    else:
+        rule.set_params(inputs=data.inputs, classes=data.classes).fit(
+            data.values, data.labels, **options
+        )
 
 
 def _right(data: Any) -> Any:
@@ -182,11 +185,16 @@ def _right(data: Any) -> Any:
     return read(data.values, data.labels, inputs="logit", classes=data.classes).labels == 1
 
 
-def _of_sets(data: Any, level: float, options: dict[str, Any]) -> Any:
+def _of_sets(data: Any, level: float, options: dict[str, Any], of_answers: bool) -> Any:
     """Fit conformal sets on the file's rows and print their guarantee."""
     import calibrant
     from calibrant.cli.tables import working
 
+    if of_answers:
+        raise click.UsageError(
+            "--sets needs class probabilities; name them with --probabilities instead of"
+            " --confidence or a score."
+        )
     rule = calibrant.ConformalSets(level=level, inputs=data.inputs, classes=data.classes)
     with working("certifying"):
         rule.fit(data.values, data.labels, **options)
