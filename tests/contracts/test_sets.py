@@ -3,6 +3,7 @@
 import pytest
 
 from calibrant import ConformalSets
+from calibrant.decisions import ConditionalSets
 from calibrant.testing import all_sets, parameters, set_checks
 
 #: Ways of working that the examples leave out: they need groups, or many classes.
@@ -11,6 +12,9 @@ MORE = [
     ConformalSets("aps", by="overlapping", never_empty=True),
     ConformalSets(by="class", never_empty=True),
     ConformalSets("margin", by="similar_classes"),
+    ConformalSets("ordered", by="groups"),
+    ConformalSets("ordered", by="overlapping", randomised=False, never_empty=True),
+    ConditionalSets("ordered"),
 ]
 
 

@@ -55,7 +55,7 @@ def test_labels_are_those_of_the_columns():
     assert sets.labels([[1.0, 0.0, 0.0]]) == [["cat"]]
 
 
-@pytest.mark.parametrize("score", ["lac", "aps", "raps", "margin", "top_k"])
+@pytest.mark.parametrize("score", ["lac", "aps", "raps", "margin", "top_k", "ordered"])
 def test_logits_are_their_probabilities(score):
     P, y = drawn(400, 5)
     one = ConformalSets(score, random_state=1).fit(P, y)
@@ -345,3 +345,46 @@ def test_the_promise_of_similar_classes_leaves_out_those_too_rare_for_one():
     sets = ConformalSets(by="similar_classes").fit(P, np.append(y[:-1], 2))
     assert (sets.rule_.class_cells == 0).tolist() == [False, False, True]
     assert "not of classes too rare" in sets.guarantee_.over
+
+
+@pytest.mark.parametrize("given", ["nothing", "groups", "overlapping", "cluster"])
+@pytest.mark.parametrize("options", [{}, {"randomised": False}, {"never_empty": True}])
+def test_sets_of_ordered_levels_have_no_gaps(given, options):
+    P, y = drawn(600, 6, over=1.5)  # probabilities with several peaks
+    rng = np.random.default_rng(0)
+    kinds = {
+        "groups": {"groups": rng.integers(0, 3, 600)},
+        "overlapping": {"groups": rng.random((600, 2)) < 0.5},
+        "cluster": {"cluster": np.arange(600) // 2},
+    }
+    of_rows = kinds.get(given, {})
+    by = given if given in ("groups", "overlapping") else None
+    sets = ConformalSets("ordered", by=by, **options)
+    sets.fit(P[:300], y[:300], **{k: v[:300] for k, v in of_rows.items()})
+    new = {k: v[300:] for k, v in of_rows.items() if k == "groups"}
+    for level in (0.3, 0.6, 0.8, 0.95):
+        found = sets.predict_set(P[300:], level=level, **new).astype(int)
+        starts = (np.diff(found, axis=1, prepend=0) == 1).sum(axis=1)
+        assert starts.max() == 1
+        # Whole levels and sets that are never empty cover more; 300 rows vary by 0.03.
+        assert coverage(found, y[300:]) > level - 0.12
+    plain = ConformalSets("aps").fit(P[:300], y[:300]).predict_set(P[300:]).astype(int)
+    assert (np.diff(plain, axis=1, prepend=0) == 1).sum(axis=1).max() > 1
+
+
+def test_the_promise_of_ordered_levels_is_exact_on_average():
+    covered = []
+    for seed in range(200):
+        P, y = drawn(400, 6, seed, over=1.5)
+        sets = ConformalSets("ordered").fit(P[:100], y[:100])
+        covered.append(coverage(sets.predict_set(P[100:]), y[100:]))
+    check_guarantee(sets.guarantee_, covered)
+    assert np.mean(covered) == pytest.approx(91 / 101, abs=0.006)
+
+
+@pytest.mark.parametrize("by", ["class", "similar_classes"])
+def test_ordered_levels_need_one_limit_for_all(by):
+    P, y = drawn(200, 3)
+    for call in (ConformalSets("ordered", by=by).fit, ConformalSets("ordered", by=by).state):
+        with pytest.raises(InputError, match=f"one limit for all levels .* got by='{by}'"):
+            call(P, y)

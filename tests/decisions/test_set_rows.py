@@ -38,7 +38,7 @@ NAMES = {"share": "fit_share", "seed": "random_state"}
         {"penalty": None, "k_reg": None},
         *(
             {"score": score, "penalty": None, "k_reg": None}
-            for score in ("lac", "aps", "margin", "top_k")
+            for score in ("lac", "aps", "margin", "top_k", "ordered")
         ),
     ],
 )

@@ -117,7 +117,7 @@ class ConditionalSets(Promised, Saved, BaseEstimator):
 
     Parameters
     ----------
-    score : {"lac", "aps", "raps", "margin", "top_k"}
+    score : {"lac", "aps", "raps", "margin", "top_k", "ordered"}
         The score, as in :class:`ConformalSets`.
     level : float, default 0.9
     calibrator : Calibrator or Map, optional
@@ -125,7 +125,7 @@ class ConditionalSets(Promised, Saved, BaseEstimator):
         sets aside ``fit_share`` of its rows, and the promise rests on the others. Default none: the
         promise holds for any score, and a calibrator would take rows from it.
     randomised : bool, default True
-        Whether "aps" and "raps" break ties at random. Sets are larger without it.
+        Whether "aps", "raps" and "ordered" are randomised. Sets are larger without it.
     smoothed : bool, default False
         Whether limits are randomised, which makes the promise an equality for any sum of features.
         Sets are then smaller, and a share of 1 - level has a limit below any score of its row; many

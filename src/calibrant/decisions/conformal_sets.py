@@ -50,11 +50,14 @@ class ConformalSets(Promised, Saved, BaseEstimator):
 
     Parameters
     ----------
-    score : {"lac", "aps", "raps", "margin", "top_k"}
+    score : {"lac", "aps", "raps", "margin", "top_k", "ordered"}
         "lac": one minus the probability of the class; the smallest sets. "aps": the mass of the
         more likely classes and a random part of its own; sets grow where the row is hard. "raps":
         the same with low ranks penalised. "margin": the lead of the most likely other class.
-        "top_k": the rank; sets of one size.
+        "top_k": the rank; sets of one size. "ordered": the mass of the interval that grows from the
+        most likely level until it holds the level, with a random part of its own; sets without gaps
+        for levels in column order. It needs one limit for all levels, so it refuses ``by="class"``
+        and ``by="similar_classes"``.
     level : float, default 0.9
     calibrator : Calibrator or Map, optional
         A fitted one must come from other rows and is used as it is. For an unfitted one, ``fit``
@@ -65,7 +68,7 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         scores, where classes are too rare for limits of their own; in each group; in each of
         several overlapping groups, (n, G) booleans, by the largest limit of a row's groups.
     randomised : bool, default True
-        Whether "aps" and "raps" break ties at random. Sets are larger without it.
+        Whether "aps", "raps" and "ordered" are randomised. Sets are larger without it.
     never_empty : bool, default False
         Whether empty sets receive the most likely class. Coverage can only rise; the mean size
         rises by the share of empty sets.
@@ -111,7 +114,9 @@ class ConformalSets(Promised, Saved, BaseEstimator):
     ----------
     Vovk et al., "Algorithmic learning in a random world", 2005. Ding et al., "Class-conditional
     conformal prediction with many classes", NeurIPS 2023. Lee, Barber and Willett,
-    "Distribution-free inference with hierarchical data", 2023.
+    "Distribution-free inference with hierarchical data", 2023. Lu, Angelopoulos and Pomerantz,
+    "Improving trustworthiness of AI disease severity rating in medical imaging with ordinal
+    conformal prediction sets", MICCAI 2022.
 
     Examples
     --------
@@ -124,6 +129,12 @@ class ConformalSets(Promised, Saved, BaseEstimator):
     [[0, 1], [1]]
     >>> sets.guarantee_.least, sets.guarantee_.n
     (0.9, 15.0)
+
+    Sets of ordered levels have no gap, where other sets may have one:
+
+    >>> ordered = ConformalSets("ordered", randomised=False).fit(P, y)
+    >>> sets.labels([[0.5, 0.1, 0.4]]), ordered.labels([[0.5, 0.1, 0.4]])
+    ([[0, 2]], [[0, 1]])
     """
 
     def __init__(
@@ -166,6 +177,7 @@ class ConformalSets(Promised, Saved, BaseEstimator):
             cls("aps", randomised=False, never_empty=True),
             cls("margin", by="class"),
             cls("top_k"),
+            cls("ordered"),
         ]
         return [*several, cls("raps"), cls("raps", penalty=0.01, k_reg=2)]
 
@@ -310,6 +322,12 @@ class ConformalSets(Promised, Saved, BaseEstimator):
             self.n_bins,
             self.random_state,
         )
+        if self.score == "ordered" and self.by in ("class", "similar_classes"):
+            raise InputError(
+                'score="ordered" needs one limit for all levels of a row, or its sets would have'
+                f' gaps; got by={self.by!r}; choose by=None, "groups" or "overlapping", or another'
+                " score."
+            )
         return None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
 
     def _one_pass(self) -> SetRule:

@@ -25,6 +25,7 @@ from calibrant.decisions.set_scores import (
     Aps,
     Lac,
     Margin,
+    Ordered,
     Raps,
     ScoreName,
     Scorer,
@@ -39,7 +40,13 @@ from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["SetRows", "SetRule", "counted", "fitted", "inputs_for", "n_units", "require_options"]
 
-SCORES: dict[str, type[SetScore]] = {"lac": Lac, "aps": Aps, "margin": Margin, "top_k": TopK}
+SCORES: dict[str, type[SetScore]] = {
+    "lac": Lac,
+    "aps": Aps,
+    "margin": Margin,
+    "top_k": TopK,
+    "ordered": Ordered,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +324,7 @@ def require_options(
     """Raise InputError unless the options of sets are valid, and penalty and k_reg come
     together.
     """
-    require_option("score", score, ("lac", "aps", "raps", "margin", "top_k"))
+    require_option("score", score, ("lac", "aps", "raps", "margin", "top_k", "ordered"))
     require_level(level)
     if (penalty is None) != (k_reg is None) or (penalty is not None and score != "raps"):
         raise InputError(

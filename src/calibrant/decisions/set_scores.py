@@ -20,9 +20,20 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
 
-__all__ = ["Aps", "Lac", "Margin", "Raps", "ScoreName", "Scorer", "SetScore", "TopK", "chosen_raps"]
+__all__ = [
+    "Aps",
+    "Lac",
+    "Margin",
+    "Ordered",
+    "Raps",
+    "ScoreName",
+    "Scorer",
+    "SetScore",
+    "TopK",
+    "chosen_raps",
+]
 
-ScoreName = Literal["lac", "aps", "raps", "margin", "top_k"]
+ScoreName = Literal["lac", "aps", "raps", "margin", "top_k", "ordered"]
 
 
 class SetScore(Protocol):
@@ -263,6 +274,59 @@ class TopK:
         # Above the k + 1st largest there are k classes, or fewer where ties cross the border.
         place = P.shape[1] - 1 - k
         return np.partition(P, place, axis=1)[:, [place]] < P
+
+
+@dataclass(frozen=True)
+class Ordered:
+    r"""Mass of the levels that enter an interval before the level, plus a random part of its own:
+    :math:`\sum_{k \in I_y} p_k + U p_y`.
+
+    The interval starts at the most likely level and grows by the more likely of its two neighbours;
+    :math:`I_y` is the interval just before y enters. Of equal levels the lower one enters first.
+    Scores never fall as the interval grows, so the levels up to any limit have no gap.
+
+    References
+    ----------
+    Lu, Angelopoulos and Pomerantz, "Improving trustworthiness of AI disease severity rating in
+    medical imaging with ordinal conformal prediction sets", MICCAI 2022 (without the random part).
+
+    Examples
+    --------
+    >>> P, u = np.array([[0.25, 0.125, 0.5, 0.125]]), np.array([0.5])
+    >>> Ordered().of_all(P, u).tolist()
+    [[0.75, 0.5625, 0.25, 0.9375]]
+    """
+
+    draws: ClassVar[bool] = True
+
+    def span(self, n_classes: int) -> tuple[float, float]:
+        """Return the smallest and the largest score of a class."""
+        return 0.0, 1.0
+
+    def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return (n,) scores of one class a row."""
+        return self.of_all(P, u)[np.arange(len(P)), labels]
+
+    def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
+        """Return (n, K) scores."""
+        # An end column is never taken while a level is left.
+        padded = np.pad(on_grid(P), ((0, 0), (1, 1)), constant_values=-np.inf)
+        rows, out, mass = np.arange(len(P)), np.empty(P.shape), np.zeros(len(P))
+        place: np.ndarray = padded.argmax(axis=1)
+        low, high = place - 1, place + 1
+        for _ in range(P.shape[1]):
+            own = padded[rows, place]
+            out[rows, place - 1] = mass + u * own
+            mass += own
+            down = padded[rows, low] >= padded[rows, high]
+            place = np.where(down, low, high)
+            low, high = low - down, high + ~down
+        # Without a draw the last level has all the mass, which must be 1 in every row.
+        return np.round(out, 12)
+
+    def within(self, P: np.ndarray, u: np.ndarray, limit: np.ndarray) -> np.ndarray:
+        """Return (n, K), whether the score is at most the limit, (n, 1) or (1, K)."""
+        return self.of_all(P, u) <= limit
 
 
 #: Entries of the predictions in one call of the calibrator.
