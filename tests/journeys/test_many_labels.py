@@ -45,13 +45,14 @@ def test_pooled_maps_are_nearer_to_the_truth_than_nothing_one_map_and_maps_apart
 def test_tags_that_are_set_without_a_person_are_as_right_as_promised():
     P, Y, _ = world(0, 250)
     calibrator, kept = cb.QuestionCalibrator().fit(P, Y), 0
-    new, _, truth = world(200, 2_000)
+    new, _, truth = world(200, 10_000)
     Q = calibrator.predict(new)
-    right = np.where(Q > 0.5, truth, 1.0 - truth).ravel()
-    for seed in range(1, 9):
+    tags, right = cb.read_questions(Q), np.where(Q > 0.5, truth, 1.0 - truth).ravel()
+    for seed in range(1, 25):
         other, outcomes, _ = world(seed, 1_000)
         log = cb.read_questions(calibrator.predict(other), outcomes)
-        used = cb.QuestionRules(0.05, 0.9, unit="log").fit(log).decide(cb.read_questions(Q))
+        used = cb.QuestionRules(0.05, 0.9, unit="log").fit(log).decide(tags)
         kept += 1.0 - right[used == "answer"].mean() <= 0.05
         assert (used == "answer").mean() > 0.4
-    assert kept >= 6
+    # A promise of .9 that is just kept gives fewer than 18 of 24 in less than 1 % of worlds.
+    assert kept >= 18
