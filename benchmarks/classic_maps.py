@@ -31,9 +31,9 @@ MAPS = {
     "uncalibrated": None,
     "Platt": cb.Platt(),
     "Platt, probability": cb.Platt(scale="probability"),
-    "Beta": cb.Beta(),
-    "Beta, am": cb.Beta(parameters="am"),
-    "Beta, ab": cb.Beta(parameters="ab"),
+    "Beta": cb.maps.Beta(),
+    "Beta, am": cb.maps.Beta(parameters="am"),
+    "Beta, ab": cb.maps.Beta(parameters="ab"),
     "Isotonic": cb.Isotonic(),
     "CenteredIsotonic": cb.maps.CenteredIsotonic(),
     "VennAbers": cb.maps.VennAbers(),
@@ -69,7 +69,7 @@ def run(map_, P, y):
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(len(y))
         fit, test = order[: len(y) // 2], order[len(y) // 2 :]
-        calibrator = cb.Identity() if map_ is None else cb.OneVsRest(map_)
+        calibrator = cb.scalings.Identity() if map_ is None else cb.OneVsRest(map_)
         start = time.process_time()
         calibrator.fit(P[fit], y[fit])
         spent.append(time.process_time() - start)

@@ -100,7 +100,10 @@ RIGHT = {
 
 def forecast_alarm_of(error, seed, options):
     """The batch of the alarm, from 0; None without one."""
-    rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="forecast", **options)
+    rng, monitor = (
+        np.random.default_rng(seed),
+        cb.monitoring.CalibrationMonitor(target="forecast", **options),
+    )
     for t in range(BATCHES):
         mean, std = rng.normal(size=ROWS), rng.uniform(0.5, 2.0, ROWS)
         y = mean + std * (error if t >= CHANGE else ERRORS["none"])(rng, ROWS)
@@ -111,13 +114,19 @@ def forecast_alarm_of(error, seed, options):
 
 def false_alarm(law, seed, options):
     """Whether a stream in which nothing is wrong has one."""
-    rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="forecast", **options)
+    rng, monitor = (
+        np.random.default_rng(seed),
+        cb.monitoring.CalibrationMonitor(target="forecast", **options),
+    )
     return any(monitor.update(*law(rng, ROWS)).alarm_ for _ in range(CHANGE))
 
 
 def alarm_of(change, seed, options):
     """The batch of the alarm, from 0; None without one."""
-    rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="event", **options)
+    rng, monitor = (
+        np.random.default_rng(seed),
+        cb.monitoring.CalibrationMonitor(target="event", **options),
+    )
     for t in range(BATCHES):
         p = 0.5 + 0.5 * rng.beta(4.0, 1.0, ROWS)
         rate = change(p) if t >= CHANGE else p

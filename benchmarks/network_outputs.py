@@ -25,7 +25,7 @@ DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
 NETWORKS = ("wideresnet-16-4-cifar10", "lenet-5-cifar10", "densenet-bc-100-cifar100")
 REFERENCE = "StructuredMatrixScaling"
 SCALINGS = {
-    "uncalibrated": cb.Identity,
+    "uncalibrated": cb.scalings.Identity,
     "TemperatureScaling": cb.TemperatureScaling,
     "EnsembleTemperature": cb.scalings.EnsembleTemperature,
     "VectorScaling": cb.scalings.VectorScaling,

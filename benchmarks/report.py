@@ -190,7 +190,7 @@ def several():
     return cb.report(
         y,
         p,
-        calibrator=[cb.Identity(), cb.Platt(), cb.Isotonic(), cb.Beta()],
+        calibrator=[cb.scalings.Identity(), cb.Platt(), cb.Isotonic(), cb.maps.Beta()],
         title="Three calibrators of a score",
     )
 

@@ -74,7 +74,7 @@ def _fitted():
     data = problems()[0]
     for sets in (calibrant.ConformalSets(), calibrant.ConformalSets("aps", by="class")):
         yield sets.fit(data.P, data.y), lambda o, data=data: o.predict_set(data.P_test)
-    monitor = calibrant.CalibrationMonitor().update(data.P, data.y)
+    monitor = calibrant.monitoring.CalibrationMonitor().update(data.P, data.y)
     yield monitor, lambda o: np.array([o.evidence_, o.p_value_, *o.curve(level=None).ece])
 
 

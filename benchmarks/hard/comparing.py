@@ -51,7 +51,7 @@ def _compared(draw: Draw, other: Callable[[np.ndarray], np.ndarray], n: int, see
 #: Calibrator -> sizes at which it is advised on or against for true, sharp risks.
 ADVISED: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     "TemperatureScaling": (lambda: cb.TemperatureScaling(), (50, 100, 200)),
-    "OneVsRest(Beta)": (lambda: cb.OneVsRest(cb.Beta()), (250,)),
+    "OneVsRest(Beta)": (lambda: cb.OneVsRest(cb.maps.Beta()), (250,)),
     "the automatic choice": (lambda: cb.AutoCalibrator(), (100,)),
 }
 
@@ -91,7 +91,9 @@ def _comfort(n: int, seed: int) -> tuple[bool, bool]:
     rng = np.random.default_rng(seed)
     top = rng.random(n) < 0.05
     p = np.where(top, 0.97, rng.uniform(0.02, 0.9, n))
-    found = _verdict((rng.random(n) < np.where(top, 0.55, p)).astype(int), p, cb.Identity())
+    found = _verdict(
+        (rng.random(n) < np.where(top, 0.55, p)).astype(int), p, cb.scalings.Identity()
+    )
     state = found.get("state")
     fine = state == "fine as it is" if state else found["model"] == "calibrated"
     return fine, fine and "could" not in found.get("detail", found["sentence"])

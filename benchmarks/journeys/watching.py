@@ -26,7 +26,10 @@ def monitor(world: World, seed: int, quick: bool) -> Iterator[Outcome]:
     if world.kind != "event" or world.suspect or world.name == "clustered":
         return
     rows = world.draw(BATCHES * A_BATCH, seed)
-    watch, day = cb.CalibrationMonitor(target="event"), np.arange(BATCHES * A_BATCH) // A_BATCH
+    watch, day = (
+        cb.monitoring.CalibrationMonitor(target="event"),
+        np.arange(BATCHES * A_BATCH) // A_BATCH,
+    )
     dates = np.datetime64("2026-01-01") + day
     for j in range(BATCHES):
         now = day == j

@@ -49,7 +49,7 @@ METHODS = [
         for m in (
             cb.Isotonic(),
             cb.maps.CenteredIsotonic(),
-            cb.Beta(),
+            cb.maps.Beta(),
             cb.Platt(),
             cb.maps.Spline(),
             cb.maps.VennAbers(),

@@ -29,7 +29,7 @@ def table(n_classes):
         cb.scalings.StructuredVectorScaling(),
         cb.scalings.StructuredMatrixScaling(),
         cb.OneVsRest(cb.Isotonic()),
-        cb.OneVsRest(cb.Beta()),
+        cb.OneVsRest(cb.maps.Beta()),
         cb.scalings.IsotonicOneVsRest(),
         cb.scalings.EnsembleMatrixScaling(),
         cb.AutoCalibrator(),

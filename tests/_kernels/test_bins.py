@@ -280,7 +280,7 @@ def test_few_rows_stay_as_they_are():
     [
         cb.Platt(),
         cb.Platt(scale="probability"),
-        cb.Beta(),
+        cb.maps.Beta(),
         cb.maps.QuadraticScaling(),
         cb.maps.Spline(),
     ],

@@ -20,7 +20,12 @@ MADE = {
         CLASSES[Y], P**2, classes=CLASSES, calibrator=cb.Platt(), groups=SITE, title=HOSTILE
     ),
     "report of answers": lambda: cb.report(
-        CLASSES[Y], P, classes=CLASSES, target="answer", calibrator=cb.Identity(), title=HOSTILE
+        CLASSES[Y],
+        P,
+        classes=CLASSES,
+        target="answer",
+        calibrator=cb.scalings.Identity(),
+        title=HOSTILE,
     ),
     "report of forecasts": lambda: cb.report(P, 0.5 * Y, np.ones(600), title=HOSTILE),
     "audit": lambda: cb.audit(Y, P**2, SITE),

@@ -183,15 +183,15 @@ def test_a_flipped_byte_is_noticed_or_harmless(saved, fitted):
 def test_an_existing_file_is_kept_unless_told(saved, fitted):
     before = saved.read_bytes()
     with pytest.raises(FileExistsError, match="exists and is not overwritten; pass overwrite=True"):
-        cb.Identity().fit(P, Y).save(saved)
+        cb.scalings.Identity().fit(P, Y).save(saved)
     assert saved.read_bytes() == before
-    cb.Identity().fit(P, Y).save(saved, overwrite=True)
-    assert isinstance(cb.load(saved), cb.Identity)
+    cb.scalings.Identity().fit(P, Y).save(saved, overwrite=True)
+    assert isinstance(cb.load(saved), cb.scalings.Identity)
 
 
 def test_a_save_that_fails_leaves_the_old_file_and_no_rest(saved):
     before = saved.read_bytes()
-    broken = cb.Identity().fit(P, Y)
+    broken = cb.scalings.Identity().fit(P, Y)
     broken.learned_ = open  # what cannot be saved
     with pytest.raises(
         InputError,
@@ -260,7 +260,7 @@ VALUES = {
 
 @pytest.mark.parametrize("kind", VALUES)
 def test_plain_attributes_come_back_as_they_were(kind, tmp_path):
-    cal = cb.Identity().fit(P, Y)
+    cal = cb.scalings.Identity().fit(P, Y)
     cal.value_ = VALUES[kind]
     copy = cb.load(cal.save(tmp_path / "model.calibrant"))
     assert copy.value_ == VALUES[kind]
@@ -283,7 +283,7 @@ def test_plain_attributes_come_back_as_they_were(kind, tmp_path):
     ids=lambda a: f"{a.dtype}{a.shape}",
 )
 def test_arrays_come_back_with_their_bits(array, tmp_path):
-    cal = cb.Identity().fit(P, Y)
+    cal = cb.scalings.Identity().fit(P, Y)
     cal.value_ = array
     copy = cb.load(cal.save(tmp_path / "model.calibrant")).value_
     assert copy.dtype == array.dtype
@@ -310,7 +310,7 @@ def golden_objects():
                 P, [[("x", 1), "y", 3][k] for k in Y]
             )
         ),
-        "identity": cb.Identity(classes=names.tolist()).fit(P, names[Y]),
+        "identity": cb.scalings.Identity(classes=names.tolist()).fit(P, names[Y]),
     }
 
 

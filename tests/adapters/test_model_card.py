@@ -11,7 +11,9 @@ yaml = pytest.importorskip("yaml")
 def found():
     rng = np.random.default_rng(0)
     p = rng.random(200)
-    return cb.report((rng.random(200) < p).astype(int), p, n_splits=2, calibrator=cb.Identity())
+    return cb.report(
+        (rng.random(200) < p).astype(int), p, n_splits=2, calibrator=cb.scalings.Identity()
+    )
 
 
 def test_the_metadata_are_the_reports_numbers(found):

@@ -238,7 +238,7 @@ def test_wrong_usage(run, npz):
 
 def _saved(npz):
     path = npz.parent / "m.calibrant"
-    cb.Identity().fit([[0.5, 0.5]], [0]).save(path)
+    cb.scalings.Identity().fit([[0.5, 0.5]], [0]).save(path)
     return path
 
 

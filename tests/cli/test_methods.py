@@ -10,7 +10,7 @@ from calibrant.errors import InputError
 def test_names():
     found = methods()
     assert isinstance(found["temperature"](), cb.TemperatureScaling)
-    assert isinstance(found["identity"](), cb.Identity)
+    assert isinstance(found["identity"](), cb.scalings.Identity)
     assert isinstance(found["histogram-binning"]().map, cb.maps.HistogramBinning)
     assert isinstance(found["temperature-isotonic"](), cb.scalings.IsotonicOneVsRest)
     assert not {"confidence", *RENAMED} & set(found)

@@ -42,7 +42,7 @@ def test_rows_are_calibrated_as_honestly_as_the_arguments_allow(make):
 @TASKS
 def test_what_came_of_no_calibration_is_nothing(make):
     record, _ = make()
-    found = compare(record, cb.Identity())
+    found = compare(record, cb.scalings.Identity())
     assert found.evaluation == "none"
     assert found.shown is record
     assert final(found, record) is None

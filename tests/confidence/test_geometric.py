@@ -34,13 +34,13 @@ def problem():
 
 def _fitted(problem, *arguments, **options):
     (X_train, y_train, _), (X, y, P), _ = problem
-    return cb.GeometricCalibrator(*arguments, **options).fit(
+    return cb.confidence.GeometricCalibrator(*arguments, **options).fit(
         P, y, X=X, reference=(X_train, y_train)
     )
 
 
 def test_contract():
-    check_calibrator(cb.GeometricCalibrator())
+    check_calibrator(cb.confidence.GeometricCalibrator())
 
 
 def test_combined_beats_the_score_alone_and_separation_alone(problem):
@@ -63,10 +63,10 @@ def test_points_are_added_by_the_labels_of_the_fit(problem, mode):
     (X_train, y_train, _), (X, y, P), (X_test, _, P_test) = problem
     names = np.array(["two", "zero", "one"])
     options = {"classes": names}
-    whole = cb.GeometricCalibrator(mode, **options).fit(
+    whole = cb.confidence.GeometricCalibrator(mode, **options).fit(
         P, names[y], X=X, reference=(X_train, names[y_train])
     )
-    some = cb.GeometricCalibrator(mode, **options).fit(
+    some = cb.confidence.GeometricCalibrator(mode, **options).fit(
         P, names[y], X=X, reference=(X_train[:-50], names[y_train[:-50]])
     )
     assert some.add(X_train[-50:], names[y_train[-50:]]) is some
@@ -76,13 +76,15 @@ def test_points_are_added_by_the_labels_of_the_fit(problem, mode):
     with pytest.raises(InputError, match="only the classes"):
         some.add(X_train[:1], ["three"])
     with pytest.raises(InputError, match="Margin does not"):
-        cb.GeometricCalibrator(signal=cb.signals.Margin()).fit(P, y).add(X_train[:1], [0])
+        cb.confidence.GeometricCalibrator(signal=cb.signals.Margin()).fit(P, y).add(
+            X_train[:1], [0]
+        )
 
 
 def test_the_training_rows_themselves_are_warned_of(problem):
     X, y, P = problem[0]
     with pytest.warns(CalibrationWarning, match="the training rows of reference"):
-        cb.GeometricCalibrator().fit(P, y, X=X, reference=(X, y))
+        cb.confidence.GeometricCalibrator().fit(P, y, X=X, reference=(X, y))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_rows_of_weight_zero_may_be_of_any_frame(problem):
     weight = np.ones(len(y))
     weight[::7] = 0.0
     fits = [
-        cb.GeometricCalibrator()
+        cb.confidence.GeometricCalibrator()
         .fit(P, y, sample_weight=weight, X=frame(X), reference=(frame(X_train), y_train))
         .coefficients_
         for frame in (np.asarray, pd.DataFrame, pl.DataFrame)
@@ -135,14 +137,16 @@ def test_the_shape_bends_only_where_that_earns_its_parameter():
     for chance, bent in ((p, False), (p**6, True)):
         y = (rng.random(4000) > chance).astype(int)
         a, b, _, _ = (
-            cb.GeometricCalibrator().fit(P, y, X=X, reference=(X[:50], y[:50])).coefficients_
+            cb.confidence.GeometricCalibrator()
+            .fit(P, y, X=X, reference=(X[:50], y[:50]))
+            .coefficients_
         )
         assert (a != b) == bent, (a, b)
 
 
 def test_combined_never_reverses_a_signal(problem):
     (X_train, y_train, _), (X, y, P), _ = problem
-    cal = cb.GeometricCalibrator().fit(P, (y + 1) % 3, X=X, reference=(X_train, y_train))
+    cal = cb.confidence.GeometricCalibrator().fit(P, (y + 1) % 3, X=X, reference=(X_train, y_train))
     assert (cal.coefficients_[:3] >= 0.0).all()
 
 
@@ -170,7 +174,9 @@ def test_unweighted_counts_each_value_once():
     P = np.tile([0.9, 0.1], (10, 1))
     reference = (np.array([[-1.0], [4.0]]), [0, 1])
     fit = {
-        w: cb.GeometricCalibrator("paper", unweighted=w).fit(P, y, X=X, reference=reference)
+        w: cb.confidence.GeometricCalibrator("paper", unweighted=w).fit(
+            P, y, X=X, reference=reference
+        )
         for w in (False, True)
     }
     # The nearer value is right 1 in 8, the farther 2 in 2: they pool to 3/10 by rows and to 9/16 by
@@ -185,7 +191,7 @@ def test_per_class_falls_back_to_the_rate(problem):
     keep = P.argmax(axis=1) != 2
     keep[np.flatnonzero(~keep)[:3]] = True
     with pytest.warns(SparseDataWarning):
-        cal = cb.GeometricCalibrator(per_class=True).fit(
+        cal = cb.confidence.GeometricCalibrator(per_class=True).fit(
             P[keep], y[keep], X=X[keep], reference=(X_train, y_train)
         )
     assert np.isnan(cal.coefficients_[2]).all()
@@ -197,16 +203,16 @@ def test_inside_a_classifier_on_raw_features(problem):
     (X_train, y_train, _), (X, y, _), (X_test, y_test, _) = problem
     names = np.array(["a", "b", "c"])
     model = RandomForestClassifier(20, random_state=0).fit(X_train, names[y_train])
-    fitted = cb.CalibratedClassifier(model, cb.GeometricCalibrator()).fit(
+    fitted = cb.CalibratedClassifier(model, cb.confidence.GeometricCalibrator()).fit(
         X, names[y], reference=(X_train, names[y_train])
     )
-    by_hand = cb.GeometricCalibrator(classes=names).fit(
+    by_hand = cb.confidence.GeometricCalibrator(classes=names).fit(
         model.predict_proba(X), names[y], X=X, reference=(X_train, names[y_train])
     )
     expected = by_hand.predict_confidence(model.predict_proba(X_test), X=X_test)
     np.testing.assert_allclose(fitted.predict_confidence(X_test), expected, atol=1e-12)
     folds = cb.CalibratedClassifier(
-        RandomForestClassifier(20, random_state=0), cb.GeometricCalibrator(), cv=3
+        RandomForestClassifier(20, random_state=0), cb.confidence.GeometricCalibrator(), cv=3
     ).fit(X, names[y])
     assert len(folds.calibrators_) == 3
     assert [len(c.signal_.index_.points_) for c in folds.calibrators_] == [1000, 1000, 1000]
@@ -241,9 +247,9 @@ def test_wrong_options_are_refused_by_name(problem, arguments, word):
 def test_missing_data_are_refused_by_name(problem):
     (X_train, y_train, _), (X, y, P), _ = problem
     with pytest.raises(InputError, match="reference"):
-        cb.GeometricCalibrator().fit(P, y, X=X)
+        cb.confidence.GeometricCalibrator().fit(P, y, X=X)
     with pytest.raises(InputError, match="X="):
-        cb.GeometricCalibrator().fit(P, y, reference=(X_train, y_train))
+        cb.confidence.GeometricCalibrator().fit(P, y, reference=(X_train, y_train))
     with pytest.raises(InputError, match="X="):
         _fitted(problem).predict_confidence(P)
     with pytest.raises(InputError, match="2 features"):

@@ -50,9 +50,9 @@ def transcribed(gamma, correct, gamma_new, n_bins=15, max_iter=20):
 
 def test_agrees_with_the_algorithms_as_printed():
     (logits, y), (new, _) = simulated(800), simulated(300, seed=1)
-    cal = cb.HokiCalibrator(inputs="logit", signal=cb.signals.LabelStability(scale=2.0)).fit(
-        logits, y
-    )
+    cal = cb.confidence.HokiCalibrator(
+        inputs="logit", signal=cb.signals.LabelStability(scale=2.0)
+    ).fit(logits, y)
     signal = cb.signals.LabelStability(inputs="logit", scale=2.0)
     p, p_new = transcribed(
         signal.score(logits), (logits.argmax(axis=1) == y) * 1.0, signal.score(new)
@@ -66,7 +66,7 @@ def test_at_a_fixed_point_the_error_on_those_very_bins_is_zero(start):
     found = 0
     for seed in range(6):
         logits, y = simulated(3000, seed)
-        cal = cb.HokiCalibrator(inputs="logit", start=start).fit(logits, y)
+        cal = cb.confidence.HokiCalibrator(inputs="logit", start=start).fit(logits, y)
         if cal.status_ != "fixed point":
             continue
         found += 1
@@ -112,7 +112,7 @@ def test_theorem_1_mixing_the_two_accuracies_is_enough():
 
 def test_every_iteration_is_kept_and_empty_bins_are_nan():
     logits, y = simulated(500)
-    cal = cb.HokiCalibrator(inputs="logit").fit(logits, y)
+    cal = cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y)
     assert cal.alpha_.shape == cal.beta_.shape == (cal.n_iter_, 15)
     assert np.isfinite(cal.alpha_[0]).sum() == 1  # all rows start in the bin of the accuracy
     assert np.isnan(cal.alpha_[0]).sum() == 14
@@ -121,7 +121,9 @@ def test_every_iteration_is_kept_and_empty_bins_are_nan():
 
 def test_a_bin_empty_at_fitting_leaves_the_confidence():
     logits, y = simulated(300)
-    cal = cb.HokiCalibrator(inputs="logit", start="confidence", max_iter=1).fit(logits, y)
+    cal = cb.confidence.HokiCalibrator(inputs="logit", start="confidence", max_iter=1).fit(
+        logits, y
+    )
     confident = cal.predict_confidence(
         np.array([[0.01] + [0.0] * 9])
     )  # confidence near 1/10: its bin held no row
@@ -131,9 +133,9 @@ def test_a_bin_empty_at_fitting_leaves_the_confidence():
 
 def test_all_labels_kept_gives_the_accuracy_of_the_bin():
     logits = np.array([[100.0, 0.0], [0.0, 100.0], [100.0, 0.0], [0.0, 100.0]])
-    cal = cb.HokiCalibrator(inputs="logit", signal=cb.signals.LabelStability(scale=0.1)).fit(
-        logits, [0, 1, 0, 0]
-    )
+    cal = cb.confidence.HokiCalibrator(
+        inputs="logit", signal=cb.signals.LabelStability(scale=0.1)
+    ).fit(logits, [0, 1, 0, 0])
     np.testing.assert_allclose(cal.predict_confidence(logits), 0.75)
     assert cal.status_ == "fixed point"
 
@@ -142,9 +144,9 @@ def test_a_cycle_of_partitions_ends_the_iterations():
     statuses = set()
     for seed in range(25, 40):
         logits, y = simulated(120, seed, n_classes=4)
-        cal = cb.HokiCalibrator(inputs="logit", n_bins=100, max_iter=200, start="confidence").fit(
-            logits, y
-        )
+        cal = cb.confidence.HokiCalibrator(
+            inputs="logit", n_bins=100, max_iter=200, start="confidence"
+        ).fit(logits, y)
         statuses.add(cal.status_)
         assert cal.n_iter_ < 200
     assert statuses == {"fixed point", "cycle"}
@@ -153,8 +155,8 @@ def test_a_cycle_of_partitions_ends_the_iterations():
 def test_weights_mean_repetition():
     logits, y = simulated(400)
     weight = np.random.default_rng(5).integers(0, 3, 400)
-    weighted = cb.HokiCalibrator(inputs="logit").fit(logits, y, sample_weight=weight)
-    repeated = cb.HokiCalibrator(inputs="logit").fit(
+    weighted = cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y, sample_weight=weight)
+    repeated = cb.confidence.HokiCalibrator(inputs="logit").fit(
         np.repeat(logits, weight, axis=0), np.repeat(y, weight)
     )
     np.testing.assert_allclose(
@@ -164,7 +166,7 @@ def test_weights_mean_repetition():
 
 def test_repairs_planted_overconfidence_on_new_rows():
     (logits, y), (new, y_new) = simulated(5000), simulated(5000, seed=9)
-    cal = cb.HokiCalibrator(inputs="logit").fit(logits, y)
+    cal = cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y)
     correct = (new.argmax(axis=1) == y_new) * 1
     after = cal.predict_confidence(new)
     raw = np.exp(new).max(axis=1) / np.exp(new).sum(axis=1)
@@ -187,7 +189,7 @@ def test_the_same_signal_goes_with_any_map(some_map):
 
 def test_saved_and_loaded_gives_the_same_bits(tmp_path):
     logits, y = simulated(300)
-    cal = cb.HokiCalibrator(inputs="logit").fit(logits, y)
+    cal = cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y)
     cal.save(tmp_path / "hoki.calibrant")
     np.testing.assert_array_equal(
         cb.load(tmp_path / "hoki.calibrant").predict_confidence(logits),
@@ -201,4 +203,4 @@ def test_saved_and_loaded_gives_the_same_bits(tmp_path):
 )
 def test_options_out_of_range_are_refused(options, word):
     with pytest.raises(InputError, match=word):
-        cb.HokiCalibrator(**options).fit([[0.9, 0.1], [0.3, 0.7]], [0, 1])
+        cb.confidence.HokiCalibrator(**options).fit([[0.9, 0.1], [0.3, 0.7]], [0, 1])

@@ -43,7 +43,9 @@ def test_the_grid_has_a_panel_for_each_class_predicted(data):
 def test_a_class_never_predicted_draws_nothing(data):
     y, P = data
     assert (
-        cb.displays.ConfidenceCurveDisplay.from_predictions(y, P, cb.Identity().fit(P, y), 3)
+        cb.displays.ConfidenceCurveDisplay.from_predictions(
+            y, P, cb.scalings.Identity().fit(P, y), 3
+        )
         is None
     )
     assert pyplot.get_fignums() == []
@@ -51,7 +53,7 @@ def test_a_class_never_predicted_draws_nothing(data):
 
 def test_a_hostile_class_name_stays_text():
     P, names = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [r"$\frac{<b>", "b"]
-    cal = cb.Identity(classes=names).fit(P, [names[0], "b", "b"])
+    cal = cb.scalings.Identity(classes=names).fit(P, [names[0], "b", "b"])
     display = cb.displays.ConfidenceCurveDisplay.from_predictions(
         [names[0], "b", "b"], P, cal, names[0]
     )

@@ -6,7 +6,7 @@ import calibrant as cb
 
 def _monitor(gap):
     rng = np.random.default_rng(0)
-    monitor = cb.CalibrationMonitor()
+    monitor = cb.monitoring.CalibrationMonitor()
     for t in range(12):
         p = rng.uniform(0.5, 1.0, 200)
         monitor.update(p, (rng.uniform(size=200) < p - gap * (t >= 6)).astype(int), time=f"day {t}")
@@ -38,7 +38,7 @@ def test_no_alarm_no_line():
 
 def test_nothing_is_cut_off():
     """The dates below the second axes lie within the figure."""
-    monitor = cb.CalibrationMonitor()
+    monitor = cb.monitoring.CalibrationMonitor()
     for t in range(30):
         monitor.update([0.9, 0.8, 0.6], [1, 1, 0], time=f"2026-03-{t + 1:02d}")
     display = cb.displays.DriftDisplay.from_monitor(monitor)

@@ -22,7 +22,11 @@ def _matrix(values):
 @pytest.mark.parametrize("wrap", [np.ma.array, _matrix], ids=["nothing masked", "matrix"])
 @pytest.mark.parametrize(
     "calibrator",
-    [cb.HokiCalibrator(), cb.scalings.IntraOrderPreserving(), cb.scalings.VectorScaling()],
+    [
+        cb.confidence.HokiCalibrator(),
+        cb.scalings.IntraOrderPreserving(),
+        cb.scalings.VectorScaling(),
+    ],
     ids=repr,
 )
 def test_f08_calibrators_read_the_numbers(calibrator, wrap):
@@ -67,9 +71,9 @@ def test_f08_a_masked_entry_is_one_clear_error():
     P[2, 1] = X[2, 1] = y[2] = np.ma.masked
     rule = "is a masked array with masked entries; repair or drop those rows first"
     with pytest.raises(InputError, match=f"P {rule}"):
-        cb.Identity().fit(P, data.y)
+        cb.scalings.Identity().fit(P, data.y)
     with pytest.raises(InputError, match=f"y {rule}"):
-        cb.Identity().fit(data.P, y)
+        cb.scalings.Identity().fit(data.P, y)
     with pytest.raises(InputError, match=f"X {rule}"):
         cb.signals.FastSeparation().fit(data.P, data.y, X=X, reference=data.reference)
     with pytest.raises(InputError, match=f"std {rule}"):

@@ -18,12 +18,14 @@ REFERENCE = (X[:150], Y[:150])
 @pytest.mark.parametrize(
     "calibrator",
     [
-        cb.HokiCalibrator(inputs="logit"),
-        cb.HokiCalibrator(signal=cb.signals.LabelStability(noise="uniform"), inputs="logit"),
+        cb.confidence.HokiCalibrator(inputs="logit"),
+        cb.confidence.HokiCalibrator(
+            signal=cb.signals.LabelStability(noise="uniform"), inputs="logit"
+        ),
         cb.ConfidenceCalibrator(inputs="logit"),
         cb.ConfidenceCalibrator(signal=cb.signals.Margin(scale="logit"), inputs="logit"),
-        cb.GeometricCalibrator(inputs="logit"),
-        cb.GeometricCalibrator("paper", inputs="logit"),
+        cb.confidence.GeometricCalibrator(inputs="logit"),
+        cb.confidence.GeometricCalibrator("paper", inputs="logit"),
         cb.confidence.StackedConfidence(inputs="logit"),
     ],
     ids=repr,
@@ -50,12 +52,12 @@ def test_f14_fitted_signals_read_what_the_calibrator_reads(calibrator):
 
 def test_f14_the_signal_given_is_left_as_it_is():
     signal = cb.signals.LabelStability()
-    cb.HokiCalibrator(signal=signal, inputs="logit").fit(LOGITS, Y)
+    cb.confidence.HokiCalibrator(signal=signal, inputs="logit").fit(LOGITS, Y)
     assert (signal.inputs, hasattr(signal, "scale_")) == ("probability", False)
 
 
 def test_f14_the_calibrator_of_geometric_answers_too():
-    cal = cb.GeometricCalibrator("paper", inputs="logit").fit(
+    cal = cb.confidence.GeometricCalibrator("paper", inputs="logit").fit(
         LOGITS[150:], Y[150:], X=X[150:], reference=REFERENCE
     )
     a, b = (c.predict_confidence(LOGITS[:9], X=X[:9]) for c in (cal, cal.calibrator_))
@@ -66,7 +68,7 @@ def cycling(stop, max_iter, seed):
     rng = np.random.default_rng(seed)
     logits = 2.5 * rng.standard_normal((120, 4))
     y = (logits + 2.0 * rng.gumbel(size=logits.shape)).argmax(axis=1)
-    return logits, cb.HokiCalibrator(
+    return logits, cb.confidence.HokiCalibrator(
         inputs="logit", n_bins=100, start="confidence", stop=stop, max_iter=max_iter
     ).fit(logits, y)
 
@@ -104,4 +106,4 @@ def test_f14_where_a_cycle_is_left_decides_the_answer():
 
 def test_f14_an_unknown_stop_is_refused():
     with pytest.raises(InputError, match='stop must be "repeated" or "unchanged"'):
-        cb.HokiCalibrator(stop="cycle", inputs="logit").fit(LOGITS, Y)
+        cb.confidence.HokiCalibrator(stop="cycle", inputs="logit").fit(LOGITS, Y)

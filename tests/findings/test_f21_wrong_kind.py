@@ -87,7 +87,9 @@ PLACES = {
         "map",
     ),
     "GeometricCalibrator(map)": (
-        lambda o: cb.GeometricCalibrator("paper", map=o).fit(P, Y, X=X, reference=(X + 1.0, Y)),
+        lambda o: cb.confidence.GeometricCalibrator("paper", map=o).fit(
+            P, Y, X=X, reference=(X + 1.0, Y)
+        ),
         NO_MAP,
         "map",
     ),
@@ -96,9 +98,15 @@ PLACES = {
         NO_SIGNAL,
         "signal",
     ),
-    "HokiCalibrator": (lambda o: cb.HokiCalibrator(signal=o).fit(P, Y), NO_SIGNAL, "signal"),
+    "HokiCalibrator": (
+        lambda o: cb.confidence.HokiCalibrator(signal=o).fit(P, Y),
+        NO_SIGNAL,
+        "signal",
+    ),
     "GeometricCalibrator(signal)": (
-        lambda o: cb.GeometricCalibrator(signal=o).fit(P, Y, X=X, reference=(X + 1.0, Y)),
+        lambda o: cb.confidence.GeometricCalibrator(signal=o).fit(
+            P, Y, X=X, reference=(X + 1.0, Y)
+        ),
         NO_SIGNAL,
         "signal",
     ),

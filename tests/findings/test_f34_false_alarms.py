@@ -76,7 +76,7 @@ def test_f34_a_report_on_words_says_nothing_of_copies():
 
 def watched(gap, n_batches=12, rows=300, reference=None):
     """A monitor of a stream whose confidence is too high by ``gap(t)`` in batch t."""
-    rng, monitor = np.random.default_rng(0), cb.CalibrationMonitor()
+    rng, monitor = np.random.default_rng(0), cb.monitoring.CalibrationMonitor()
     if reference is not None:
         p = rng.uniform(0.5, 1.0, 3000)
         monitor.fit(p, (rng.random(3000) < p - reference).astype(int))
@@ -110,7 +110,7 @@ def test_f34_a_change_is_still_a_change():
 
 
 def test_f34_a_few_rows_before_show_nothing():
-    monitor = cb.CalibrationMonitor()
+    monitor = cb.monitoring.CalibrationMonitor()
     rng = np.random.default_rng(3)
     monitor.update([0.6, 0.6], [1, 1], time="day 0")
     for t in range(1, 8):

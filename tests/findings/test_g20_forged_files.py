@@ -73,7 +73,7 @@ USES = {
         lambda one: (one.predict_set(P), repr(one)),
     ),
     "monitor": (
-        lambda: cb.CalibrationMonitor().update(P, Y),
+        lambda: cb.monitoring.CalibrationMonitor().update(P, Y),
         lambda one: (one.evidence_, one.p_value_, one.curve(level=None)),
     ),
     "temperature": (

@@ -178,7 +178,7 @@ def test_a_score_knows_its_column(folder):
     [
         cb.OneVsRest(cb.maps.VennAbers()),
         cb.TemperatureScaling(),
-        cb.Identity(),
+        cb.scalings.Identity(),
         cb.wrap.PerClass(cb.TemperatureScaling()),
     ],
     ids=repr,

@@ -85,7 +85,7 @@ def test_groups_of_which_all_are_new_warn_and_times_are_found_in_any_engine(tmp_
     p = np.linspace(0.1, 0.9, n)
     frame = pd.DataFrame({"p": p, "when": when, "site": np.where(np.arange(n) % 2, "a", "b")})
     y = np.where(np.arange(n) % 3 == 0, p > 0.3, p > 0.7)
-    fitted = cb.GroupCalibrator(cb.Identity()).fit(p, y, groups=frame[["when", "site"]])
+    fitted = cb.GroupCalibrator(cb.scalings.Identity()).fit(p, y, groups=frame[["when", "site"]])
     assert fitted.offsets_.used
     wanted = fitted.predict_proba(p, groups=frame[["when", "site"]])[:, 1]
     frame.to_parquet(tmp_path / "in.parquet")

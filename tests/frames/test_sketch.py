@@ -38,7 +38,9 @@ ASKED = {"score": "score", "predicted": "predicted"}
 
 
 @pytest.mark.parametrize(
-    "map_", [cb.Platt(), cb.Platt(scale="probability"), cb.Beta(), cb.maps.KernelDensity()], ids=str
+    "map_",
+    [cb.Platt(), cb.Platt(scale="probability"), cb.maps.Beta(), cb.maps.KernelDensity()],
+    ids=str,
 )
 def test_smooth_maps_are_within_1e_3_of_the_exact_fit_at_every_score(map_, data):
     made = sketch(data, **ASKED)
@@ -131,7 +133,7 @@ def test_tables_are_calibrated_and_audited_by_group(cells, tmp_path):
 
     frame, _ = cells
     sketched = _by_cells(frame)
-    made = sketched.fit_groups(cb.GroupCalibrator(cb.Identity()))
+    made = sketched.fit_groups(cb.GroupCalibrator(cb.scalings.Identity()))
     out = apply(made, frame, tmp_path / "out.parquet", probabilities="p")
     found = pd.read_parquet(out)
     np.testing.assert_allclose(

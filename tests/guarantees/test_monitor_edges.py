@@ -25,7 +25,7 @@ OFF = np.array([[10.0, 5.0, 9.0], [0.0, 0.0, 0.0]])
 
 
 def _told(alpha, batches=(OFF,), reference=None):
-    monitor = cb.CalibrationMonitor(alpha=alpha, tolerance=0.0)
+    monitor = cb.monitoring.CalibrationMonitor(alpha=alpha, tolerance=0.0)
     if reference is not None:
         monitor.fit_sums(reference)
     for sums in batches:
@@ -93,10 +93,10 @@ def test_with_a_reference_the_bets_have_half_of_alpha():
     # The band moves with alpha, so the threshold alone is moved here.
     at = _told(0.5, reference=reference)
     assert math.isclose(at.p_value_, min(2.0 / evidence, 1.0))
-    monitor = cb.CalibrationMonitor(alpha=0.5, tolerance=0.0).fit_sums(reference)
+    monitor = cb.monitoring.CalibrationMonitor(alpha=0.5, tolerance=0.0).fit_sums(reference)
     monitor.threshold_ = evidence * (1.0 - 1e-9)
     assert monitor.update_sums(OFF).alarm_
-    monitor = cb.CalibrationMonitor(alpha=0.5, tolerance=0.0).fit_sums(reference)
+    monitor = cb.monitoring.CalibrationMonitor(alpha=0.5, tolerance=0.0).fit_sums(reference)
     monitor.threshold_ = evidence * (1.0 + 1e-9)
     assert not monitor.update_sums(OFF).alarm_
 
@@ -106,7 +106,7 @@ def test_the_claim_of_a_reference_by_hand():
     nothing.
     """
     reference = np.array([[20.0, 8.0, 10.0], [10.0, 9.0, 10.0], [0.0, 0.0, 0.0]])
-    monitor = cb.CalibrationMonitor(alpha=0.08, tolerance=0.01).fit_sums(reference)
+    monitor = cb.monitoring.CalibrationMonitor(alpha=0.08, tolerance=0.01).fit_sums(reference)
     low, high = clopper_pearson(np.array([10.0, 10.0]), np.array([20.0, 10.0]), 0.98)
     np.testing.assert_allclose(monitor.low_, [low[0] - 0.4 - 0.01, low[1] - 0.9 - 0.01, -1.01])
     np.testing.assert_allclose(monitor.high_, [high[0] - 0.4 + 0.01, high[1] - 0.9 + 0.01, 1.01])

@@ -28,7 +28,11 @@ def test_rows_with_small_margins_flip_and_the_page_names_the_class_that_takes_ov
     for seed in range(8):
         logits, y, close, second = world(seed)
         found = cb.report(
-            y, logits, calibrator=cb.HokiCalibrator(inputs="logit"), n_resamples=2, inputs="logit"
+            y,
+            logits,
+            calibrator=cb.confidence.HokiCalibrator(inputs="logit"),
+            n_resamples=2,
+            inputs="logit",
         ).to_dict()["label_stability"]
         surest, least, wrong = found["rows"]
         assert close[least["row"]]
@@ -41,7 +45,7 @@ def test_rows_with_small_margins_flip_and_the_page_names_the_class_that_takes_ov
 
 def test_exact_stability_is_the_simulated_share():
     logits, y, _, _ = world(0)
-    hoki = cb.HokiCalibrator(inputs="logit").fit(logits, y)
+    hoki = cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y)
     rng, draws = np.random.default_rng(1), 40_000
     for row in (0, 1, 2, 3):
         curve = hoki.signal_.stability_curve(logits[[row]])

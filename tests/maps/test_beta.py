@@ -3,8 +3,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from calibrant import Beta, Platt
+from calibrant import Platt
 from calibrant.errors import InputError
+from calibrant.maps import Beta
 
 
 def planted(a, b, c, n, seed=0):

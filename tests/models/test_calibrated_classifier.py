@@ -23,20 +23,19 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from calibrant import (
-    Beta,
     CalibratedClassifier,
     ConfidenceCalibrator,
-    GeometricCalibrator,
     Isotonic,
     OneVsRest,
     Platt,
     TemperatureScaling,
     metrics,
 )
+from calibrant.confidence import GeometricCalibrator
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.maps import VennAbers
+from calibrant.maps import Beta, VennAbers
 from calibrant.select.default import default_calibrator
 
 

@@ -10,11 +10,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from calibrant import (
     CalibratedClassifier,
     ConfidenceCalibrator,
-    Identity,
     OneVsRest,
     Platt,
     TemperatureScaling,
 )
+from calibrant.scalings import Identity
 
 ESTIMATORS = [
     CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), calibrator, cv=3)

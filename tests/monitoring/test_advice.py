@@ -7,7 +7,7 @@ import calibrant as cb
 
 def watched(rate_after, rows, n_batches=20, change=10, **options):
     rng = np.random.default_rng(0)
-    monitor = cb.CalibrationMonitor(**options)
+    monitor = cb.monitoring.CalibrationMonitor(**options)
     for t in range(n_batches):
         p = rng.uniform(0.5, 1.0, rows)
         monitor.update(
@@ -38,7 +38,9 @@ def test_re_fit_what_has_changed_and_say_since_when():
 
 
 def test_wait_where_there_are_too_few_rows_or_nothing_to_gain():
-    few = cb.CalibrationMonitor().update_sums([[10.0, 9.99, 2.0]], time="Monday").advice()
+    few = (
+        cb.monitoring.CalibrationMonitor().update_sums([[10.0, 9.99, 2.0]], time="Monday").advice()
+    )
     assert (few.decision, few.rows) == ("wait", 10.0)
     assert "too few to fit on" in few.reason
 
@@ -49,7 +51,9 @@ def test_wait_where_there_is_nothing_to_gain():
     """
     rng = np.random.default_rng(0)
     p = rng.uniform(0.5, 1.0, 3000)
-    monitor = cb.CalibrationMonitor().fit(p, (rng.uniform(size=3000) < p - 0.2).astype(int))
+    monitor = cb.monitoring.CalibrationMonitor().fit(
+        p, (rng.uniform(size=3000) < p - 0.2).astype(int)
+    )
     for _ in range(10):
         p = rng.uniform(0.5, 1.0, 300)
         monitor.update(p, (rng.uniform(size=300) < p).astype(int))

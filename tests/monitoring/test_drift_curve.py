@@ -12,7 +12,9 @@ from calibrant import metrics
 def test_the_numbers_of_a_batch_are_those_of_the_metrics():
     rng = np.random.default_rng(0)
     P, y = rng.dirichlet(np.ones(3), 500), rng.integers(0, 3, 500)
-    curve = cb.CalibrationMonitor().update(P[:300], y[:300]).update(P[300:], y[300:]).curve()
+    curve = (
+        cb.monitoring.CalibrationMonitor().update(P[:300], y[:300]).update(P[300:], y[300:]).curve()
+    )
     for i, rows in enumerate((slice(0, 300), slice(300, None))):
         assert curve.ece[i] == pytest.approx(metrics.expected_calibration_error(y[rows], P[rows]))
         assert curve.accuracy[i] == pytest.approx(metrics.accuracy(y[rows], P[rows]))
@@ -25,7 +27,7 @@ def test_the_intervals_hold_the_true_error():
     to 0.
     """
     rng = np.random.default_rng(1)
-    monitor = cb.CalibrationMonitor()
+    monitor = cb.monitoring.CalibrationMonitor()
     for gap in [0.1] * 30 + [0.0] * 30:
         p = rng.uniform(0.6, 1.0, 400)
         monitor.update(p, (rng.uniform(size=400) < p - gap).astype(int))
@@ -37,7 +39,7 @@ def test_the_intervals_hold_the_true_error():
 
 def test_a_batch_without_rows_says_nothing():
     curve = (
-        cb.CalibrationMonitor()
+        cb.monitoring.CalibrationMonitor()
         .update_sums(np.zeros((3, 3)))
         .update_sums([[4.0, 2.0, 2.0]] * 3)
         .curve()
@@ -52,7 +54,7 @@ def test_the_error_of_a_batch_is_the_mean_gap_of_its_bins():
     the rows.
     """
     sums = np.array([[3e7, 3e7 * 0.4, 3e7 * 0.1], [1e7, 1e7 * 0.8, 1e7 * 0.9]])
-    curve = cb.CalibrationMonitor().update_sums(sums).curve()
+    curve = cb.monitoring.CalibrationMonitor().update_sums(sums).curve()
     assert curve.ece[0] == pytest.approx(0.25)
     np.testing.assert_allclose([curve.error[0], curve.low[0], curve.high[0]], 0.25, atol=2e-3)
     assert curve.low[0] < 0.25 < curve.high[0]

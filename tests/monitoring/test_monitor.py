@@ -20,7 +20,7 @@ def batch(rng, rates, rows=100):
 def alarm_at(rates, n_batches, seed, *, rows=100, reference=None, **options):
     """Number of the batch at which the alarm goes off, or None; ``rates(t)`` of batch t."""
     rng = np.random.default_rng(seed)
-    monitor = cb.CalibrationMonitor(**options)
+    monitor = cb.monitoring.CalibrationMonitor(**options)
     if reference is not None:
         monitor.fit_sums(batch(rng, reference, 5000))
     for t in range(n_batches):
@@ -55,7 +55,10 @@ def test_false_alarms_over_a_long_time(rates, options):
     """
     peaks = []
     for seed in range(500):
-        rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(alpha=1e-300, **options)
+        rng, monitor = (
+            np.random.default_rng(seed),
+            cb.monitoring.CalibrationMonitor(alpha=1e-300, **options),
+        )
         for _ in range(100):
             monitor.update_sums(batch(rng, rates))
         peaks.append(max(monitor.path_))
@@ -127,7 +130,9 @@ def test_a_reference_makes_its_own_gaps_the_claim():
         is not None
     )
     # Bins without rows in the reference claim nothing.
-    monitor = cb.CalibrationMonitor().fit_sums(np.array([[100.0, 90.0, 90.0], [0.0, 0.0, 0.0]]))
+    monitor = cb.monitoring.CalibrationMonitor().fit_sums(
+        np.array([[100.0, 90.0, 90.0], [0.0, 0.0, 0.0]])
+    )
     assert not monitor.update_sums(np.array([[0.0, 0.0, 0.0], [500.0, 450.0, 5.0]])).alarm_
     assert monitor.threshold_ == 2.0 / 0.05
 
@@ -135,12 +140,12 @@ def test_a_reference_makes_its_own_gaps_the_claim():
 def test_arrays_and_sums_of_their_bins_are_one():
     rng = np.random.default_rng(0)
     P, y = rng.dirichlet(np.ones(3), 300), rng.integers(0, 3, 300)
-    whole = cb.CalibrationMonitor().update(P, y, time="Monday")
+    whole = cb.monitoring.CalibrationMonitor().update(P, y, time="Monday")
     halves = [
-        cb.CalibrationMonitor().update(P[rows], y[rows]).batches_[0]
+        cb.monitoring.CalibrationMonitor().update(P[rows], y[rows]).batches_[0]
         for rows in (slice(0, 100), slice(100, None))
     ]
-    joined = cb.CalibrationMonitor().update_sums(halves[0] + halves[1])
+    joined = cb.monitoring.CalibrationMonitor().update_sums(halves[0] + halves[1])
     assert joined.log_evidence_ == pytest.approx(whole.log_evidence_, rel=1e-12)
     assert whole.times_ == ["Monday"]
     assert (whole.n_, joined.times_) == (300.0, [0])
@@ -150,10 +155,13 @@ def test_the_confidence_of_one_class_and_logits():
     rng = np.random.default_rng(0)
     p = rng.uniform(size=400)
     y = (rng.uniform(size=400) < p).astype(int)
-    positive = cb.CalibrationMonitor(target="event").update(p, y)
-    assert cb.CalibrationMonitor(target=1).update(p, y).log_evidence_ == positive.log_evidence_
+    positive = cb.monitoring.CalibrationMonitor(target="event").update(p, y)
+    assert (
+        cb.monitoring.CalibrationMonitor(target=1).update(p, y).log_evidence_
+        == positive.log_evidence_
+    )
     logits = np.column_stack([np.zeros(400), np.log(p / (1.0 - p))])
-    assert cb.CalibrationMonitor(target="event", inputs="logit").update(
+    assert cb.monitoring.CalibrationMonitor(target="event", inputs="logit").update(
         logits, y
     ).log_evidence_ == pytest.approx(positive.log_evidence_, rel=1e-6)
 
@@ -161,7 +169,7 @@ def test_the_confidence_of_one_class_and_logits():
 def test_saved_in_the_middle_it_goes_on_as_if_nothing_had_been(tmp_path):
     rng = np.random.default_rng(0)
     parts = [batch(rng, SCORES**1.5) for _ in range(6)]
-    whole, first = cb.CalibrationMonitor(), cb.CalibrationMonitor()
+    whole, first = cb.monitoring.CalibrationMonitor(), cb.monitoring.CalibrationMonitor()
     for t, sums in enumerate(parts):
         whole.update_sums(sums, time=f"day {t}")
         if t < 3:
@@ -175,7 +183,7 @@ def test_saved_in_the_middle_it_goes_on_as_if_nothing_had_been(tmp_path):
 
 def test_the_alarm_stays_on_and_the_numbers_agree():
     rng = np.random.default_rng(0)
-    monitor = cb.CalibrationMonitor(alpha=0.01)
+    monitor = cb.monitoring.CalibrationMonitor(alpha=0.01)
     for t in range(30):
         monitor.update_sums(batch(rng, np.clip(SCORES - 0.3, 0.0, 1.0) if t < 3 else SCORES))
     assert monitor.alarm_
@@ -203,7 +211,7 @@ def test_the_alarm_stays_on_and_the_numbers_agree():
 def test_options_beyond_the_edge_are_refused(options):
     (name,) = options
     with pytest.raises(InputError, match=f"{name} must be"):
-        cb.CalibrationMonitor(**options).update_sums([[10.0, 5.0, 4.0]])
+        cb.monitoring.CalibrationMonitor(**options).update_sums([[10.0, 5.0, 4.0]])
 
 
 def test_options_at_the_edge_are_taken():
@@ -213,7 +221,7 @@ def test_options_at_the_edge_are_taken():
         {"tolerance": 0},
         {"tolerance": 0.999},
     ):
-        monitor = cb.CalibrationMonitor(**options).update_sums([[10.0, 5.0, 4.0]])
+        monitor = cb.monitoring.CalibrationMonitor(**options).update_sums([[10.0, 5.0, 4.0]])
         assert (monitor.n_, len(monitor.path_), monitor.alarm_time_) == (10.0, 1, None)
         assert monitor.threshold_ == pytest.approx(1.0 / options.get("alpha", 0.05))
         assert not monitor.reference_
@@ -221,19 +229,21 @@ def test_options_at_the_edge_are_taken():
 
 def test_what_cannot_be_used_is_refused():
     with pytest.raises(InputError, match="alpha must be"):
-        cb.CalibrationMonitor(alpha=5.0).update([0.5], [1])
+        cb.monitoring.CalibrationMonitor(alpha=5.0).update([0.5], [1])
     with pytest.raises(InputError, match="tolerance must be"):
-        cb.CalibrationMonitor(tolerance=-0.1).update([0.5], [1])
+        cb.monitoring.CalibrationMonitor(tolerance=-0.1).update([0.5], [1])
     with pytest.raises(InputError, match="n_bins must be"):
-        cb.CalibrationMonitor(n_bins=0).update([0.5], [1])
+        cb.monitoring.CalibrationMonitor(n_bins=0).update([0.5], [1])
     with pytest.raises(InputError, match="sums must be"):
-        cb.CalibrationMonitor().update_sums([[10.0, 5.0, 11.0]])
+        cb.monitoring.CalibrationMonitor().update_sums([[10.0, 5.0, 11.0]])
     with pytest.raises(InputError, match="same bins"):
-        cb.CalibrationMonitor().update_sums([[10.0, 5.0, 4.0]]).update_sums(np.zeros((2, 3)))
+        cb.monitoring.CalibrationMonitor().update_sums([[10.0, 5.0, 4.0]]).update_sums(
+            np.zeros((2, 3))
+        )
 
 
 def test_evidence_p_values_and_times_by_hand():
-    monitor = cb.CalibrationMonitor(alpha=0.05, tolerance=0.0)
+    monitor = cb.monitoring.CalibrationMonitor(alpha=0.05, tolerance=0.0)
     for time in ("2026-03-01 00:00:00", 7, "b", None):
         monitor.update_sums([[50.0, 45.0, 20.0]], time=time)
     assert monitor.times_ == ["2026-03-01", 7, "b", 3]
@@ -243,7 +253,9 @@ def test_evidence_p_values_and_times_by_hand():
     # With a reference half of the error rate is for the claim: the threshold, and with it the
     # p-value, is doubled.
     assert monitor.p_value_ == pytest.approx(np.exp(-max(monitor.path_)))
-    learned = cb.CalibrationMonitor(alpha=0.05, tolerance=0.0).fit_sums([[5000.0, 4500.0, 4500.0]])
+    learned = cb.monitoring.CalibrationMonitor(alpha=0.05, tolerance=0.0).fit_sums(
+        [[5000.0, 4500.0, 4500.0]]
+    )
     assert learned.p_value_ == 1.0
     assert (learned.threshold_, learned.reference_, learned.alarm_) == (40.0, True, False)
     for _ in range(3):
@@ -260,15 +272,16 @@ def test_evidence_p_values_and_times_by_hand():
 
 def test_the_alarm_is_at_the_first_batch_whose_evidence_reaches_the_threshold():
     path = [
-        cb.CalibrationMonitor().update_sums([[30.0, 27.0, hits]]).path_[0] for hits in range(5, 28)
+        cb.monitoring.CalibrationMonitor().update_sums([[30.0, 27.0, hits]]).path_[0]
+        for hits in range(5, 28)
     ]
     for alpha in (0.5, 0.05, 0.01):
         rung = [
-            cb.CalibrationMonitor(alpha=alpha).update_sums([[30.0, 27.0, hits]]).alarm_
+            cb.monitoring.CalibrationMonitor(alpha=alpha).update_sums([[30.0, 27.0, hits]]).alarm_
             for hits in range(5, 28)
         ]
         assert rung == [value >= np.log(1.0 / alpha) for value in path]
-    exactly = cb.CalibrationMonitor(alpha=float(np.exp(-path[0])))
+    exactly = cb.monitoring.CalibrationMonitor(alpha=float(np.exp(-path[0])))
     assert exactly.update_sums([[30.0, 27.0, 5.0]]).path_[0] == pytest.approx(
         np.log(exactly.threshold_)
     )

@@ -30,7 +30,10 @@ def logs():
 
 def test_it_is_the_monitor_of_the_arrays_day_by_day(logs):
     found = cb.monitor(cb.evaluate(logs, probabilities="p", time="when", by="site"))
-    overall, own = cb.CalibrationMonitor(), cb.CalibrationMonitor(alpha=0.05 / 3.0)
+    overall, own = (
+        cb.monitoring.CalibrationMonitor(),
+        cb.monitoring.CalibrationMonitor(alpha=0.05 / 3.0),
+    )
     for _, day in logs.groupby("when"):
         overall.update(day["p"].to_numpy(), day["label"].to_numpy())
         rows = day["site"] == "b"
@@ -121,7 +124,7 @@ def deliveries():
 )
 def test_forecasts_are_watched_as_their_arrays_day_by_day(deliveries, said):
     found = cb.monitor(cb.evaluate(deliveries, label="y", by=["site", "day"], **said))
-    own = cb.CalibrationMonitor(target="forecast", alpha=0.025)
+    own = cb.monitoring.CalibrationMonitor(target="forecast", alpha=0.025)
     for _, rows in deliveries[deliveries["site"] == "b"].groupby("day"):
         forecast = cb.NormalForecast(rows["mean"], rows["std"])
         if "quantiles" in said:

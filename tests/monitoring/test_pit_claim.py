@@ -25,7 +25,7 @@ def share_of_alarms(law, n_streams, n_batches, rows, alpha):
     for seed in range(n_streams):
         rng, monitor = (
             np.random.default_rng(seed),
-            cb.CalibrationMonitor(target="forecast", alpha=alpha, tolerance=0.0),
+            cb.monitoring.CalibrationMonitor(target="forecast", alpha=alpha, tolerance=0.0),
         )
         for _ in range(n_batches):
             forecast, y = law(rng, rows)
@@ -69,7 +69,10 @@ def test_a_change_is_found_and_placed(shift, factor, most):
     one.
     """
     for seed in range(3):
-        rng, monitor = np.random.default_rng(seed), cb.CalibrationMonitor(target="forecast")
+        rng, monitor = (
+            np.random.default_rng(seed),
+            cb.monitoring.CalibrationMonitor(target="forecast"),
+        )
         for t in range(10 + most):
             forecast, y = (error_of(0.0, 1.0) if t < 10 else error_of(shift, factor))(rng, 100)
             monitor.update(forecast, y, time=t)
@@ -80,7 +83,7 @@ def test_a_change_is_found_and_placed(shift, factor, most):
 
 @pytest.mark.parametrize("law", [counts, many_zeros, samples])
 def test_ties_do_not_hide_a_bias(law):
-    rng, monitor = np.random.default_rng(0), cb.CalibrationMonitor(target="forecast")
+    rng, monitor = np.random.default_rng(0), cb.monitoring.CalibrationMonitor(target="forecast")
     for _ in range(15):
         forecast, y = law(rng, 200)
         monitor.update(forecast, y + 3.0 * (rng.random(200) < 0.5))
@@ -88,7 +91,7 @@ def test_ties_do_not_hide_a_bias(law):
 
 
 def test_the_advice_says_what_the_error_bars_do():
-    rng, monitor = np.random.default_rng(0), cb.CalibrationMonitor(target="forecast")
+    rng, monitor = np.random.default_rng(0), cb.monitoring.CalibrationMonitor(target="forecast")
     for t in range(12):
         forecast, y = (error_of(0.0, 1.0) if t < 6 else error_of(0.0, 2.0))(rng, 300)
         monitor.update(forecast, y, time=f"day {t}")
@@ -103,7 +106,7 @@ def test_the_advice_says_what_the_error_bars_do():
 
 def test_a_reference_is_the_claim():
     def watched(reference):
-        rng, monitor = np.random.default_rng(1), cb.CalibrationMonitor(target="forecast")
+        rng, monitor = np.random.default_rng(1), cb.monitoring.CalibrationMonitor(target="forecast")
         if reference:
             monitor.fit(*error_of(0.3, 1.4)(rng, 4000))
         for _ in range(15):
@@ -126,7 +129,10 @@ def test_a_reference_is_the_claim():
 def test_saved_in_the_middle_it_goes_on(tmp_path):
     rng = np.random.default_rng(0)
     batches = [many_zeros(rng, 80) for _ in range(6)]
-    whole, half = cb.CalibrationMonitor(target="forecast"), cb.CalibrationMonitor(target="forecast")
+    whole, half = (
+        cb.monitoring.CalibrationMonitor(target="forecast"),
+        cb.monitoring.CalibrationMonitor(target="forecast"),
+    )
     for t, (forecast, y) in enumerate(batches):
         whole.update(forecast, y)
         if t < 3:
@@ -141,7 +147,7 @@ def test_saved_in_the_middle_it_goes_on(tmp_path):
 def test_the_curve_counts_coverage_and_gaps_between_levels():
     rng = np.random.default_rng(0)
     forecast, y = error_of(0.0, 1.5)(rng, 2000)
-    curve = cb.CalibrationMonitor(target="forecast").update(forecast, y).curve(level=0.9)
+    curve = cb.monitoring.CalibrationMonitor(target="forecast").update(forecast, y).curve(level=0.9)
     low, high = forecast.interval(0.95)
     levels = np.array([0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975])
     below = (y[:, None] <= forecast.quantile(levels)).mean(axis=0)
@@ -154,13 +160,15 @@ def test_the_curve_counts_coverage_and_gaps_between_levels():
 
 def test_what_cannot_be_watched_is_said():
     with pytest.raises(InputError, match='target="forecast"'):
-        cb.CalibrationMonitor().update([0.5], [0.5], std=[1.0])
+        cb.monitoring.CalibrationMonitor().update([0.5], [0.5], std=[1.0])
     with pytest.raises(InputError, match="predictions of classes"):
-        cb.CalibrationMonitor(target="forecast").update([0.5], [1])
+        cb.monitoring.CalibrationMonitor(target="forecast").update([0.5], [1])
     with pytest.raises(InputError, match="levels must be ascending"):
-        cb.CalibrationMonitor(target="forecast", levels=[0.9, 0.1]).update([0.5], [0.5], std=[1.0])
+        cb.monitoring.CalibrationMonitor(target="forecast", levels=[0.9, 0.1]).update(
+            [0.5], [0.5], std=[1.0]
+        )
     with pytest.raises(InputError, match=r"sums must be \(8, 8\)"):
-        cb.CalibrationMonitor(target="forecast").update_sums(np.zeros((8, 3)))
+        cb.monitoring.CalibrationMonitor(target="forecast").update_sums(np.zeros((8, 3)))
     assert PitClaim(np.array([0.5])).rows(np.ones((2, 2))) == 4.0
 
 

@@ -17,7 +17,7 @@ def rows(n, sharp, seed):
 
 
 def sums_of(p, y):
-    return cb.CalibrationMonitor(target="event", n_bins=50).update(p, y).batches_[0]
+    return cb.monitoring.CalibrationMonitor(target="event", n_bins=50).update(p, y).batches_[0]
 
 
 def test_it_is_what_new_rows_show():

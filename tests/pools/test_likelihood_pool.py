@@ -43,7 +43,7 @@ def test_few_rows_are_given_the_simplest_map_and_many_the_one_that_bends():
 def test_it_is_near_the_best_of_its_members():
     members = [
         cb.OneVsRest(one)
-        for one in (cb.Platt(), cb.Beta(), cb.maps.QuadraticScaling(), cb.maps.Spline())
+        for one in (cb.Platt(), cb.maps.Beta(), cb.maps.QuadraticScaling(), cb.maps.Spline())
     ]
     behind = []
     for seed in range(6):
@@ -58,7 +58,7 @@ def test_it_is_near_the_best_of_its_members():
 def test_weights_are_those_of_the_criterion():
     p, y, _ = problem(500, 4, 0.5)
     cal = cb.wrap.LikelihoodPool(keep_order=True).fit(p, y)
-    maps = [one.fit(p, y) for one in (cb.Platt(), cb.Beta(), cb.maps.QuadraticScaling())]
+    maps = [one.fit(p, y) for one in (cb.Platt(), cb.maps.Beta(), cb.maps.QuadraticScaling())]
     criterion = np.array(
         [
             500 * loss(one.predict(p), y) + 0.5 * k * np.log(500)

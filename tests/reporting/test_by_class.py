@@ -121,7 +121,7 @@ def test_densities_of_a_class_integrate_to_its_shares_of_right_and_wrong():
     logits = rng.normal(size=(3000, 3))
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     labels = (probabilities.cumsum(axis=1) > rng.random((3000, 1))).argmax(axis=1)
-    found = cb.report(labels, probabilities, calibrator=cb.Identity(), n_resamples=2)
+    found = cb.report(labels, probabilities, calibrator=cb.scalings.Identity(), n_resamples=2)
     drawn = found.to_dict()["class_densities"]
     assert sorted(drawn) == ["0", "1", "2"]
     for k in range(3):

@@ -25,7 +25,9 @@ def found(request):
     X_train, y_train, _ = _world(300, 0, request.param)
     X, y, P = _world(500, 1, request.param)
     reference = X_train, y_train
-    report = cb.report(y, P, X=X, reference=reference, calibrator=cb.Identity(), n_resamples=50)
+    report = cb.report(
+        y, P, X=X, reference=reference, calibrator=cb.scalings.Identity(), n_resamples=50
+    )
     return (X, y, P, reference), report
 
 
@@ -75,7 +77,7 @@ def test_rows_of_weight_0_keep_their_numbers():
     X_train, y_train, _ = _world(100, 0)
     X, y, P = _world(200, 1)
     weight = (np.arange(200) % 2).astype(float)
-    options = {"calibrator": cb.Identity(), "n_resamples": 50}
+    options = {"calibrator": cb.scalings.Identity(), "n_resamples": 50}
     whole = cb.report(y, P, X=X, reference=(X_train, y_train), sample_weight=weight, **options)
     half = cb.report(y[1::2], P[1::2], X=X[1::2], reference=(X_train, y_train), **options)
     weighted, own = (one.to_dict()["distance"] for one in (whole, half))
@@ -88,7 +90,11 @@ def test_rows_of_weight_0_keep_their_numbers():
 def test_clusters_widen_the_intervals_and_few_wrong_answers_bring_no_fits():
     X_train, y_train, _ = _world(300, 0)
     X, y, P = _world(120, 1)
-    options = {"calibrator": cb.Identity(), "n_resamples": 50, "reference": (X_train, y_train)}
+    options = {
+        "calibrator": cb.scalings.Identity(),
+        "n_resamples": 50,
+        "reference": (X_train, y_train),
+    }
     five = np.repeat(np.arange(120), 5)
     found = cb.report(y[five], P[five], X=X[five], cluster=five, **options).to_dict()["distance"]
     plain = cb.report(y[five], P[five], X=X[five], **options).to_dict()["distance"]
@@ -102,7 +108,7 @@ def test_clusters_widen_the_intervals_and_few_wrong_answers_bring_no_fits():
 
 def test_without_training_rows_there_is_no_section():
     _, y, P = _world(100, 1)
-    report = cb.report(y, P, calibrator=cb.Identity(), n_resamples=50)
+    report = cb.report(y, P, calibrator=cb.scalings.Identity(), n_resamples=50)
     assert report.to_dict()["distance"] is None
     assert "Distance to the training rows" not in report.to_html()
 
@@ -116,10 +122,10 @@ def test_held_out_rows_bring_their_own_features():
         test=(y_new, P_new, None, None, X_new),
         X=X,
         reference=(X_train, y_train),
-        calibrator=cb.GeometricCalibrator(),
+        calibrator=cb.confidence.GeometricCalibrator(),
         n_resamples=50,
     ).to_dict()
-    cal = cb.GeometricCalibrator().fit(P, y, X=X, reference=(X_train, y_train))
+    cal = cb.confidence.GeometricCalibrator().fit(P, y, X=X, reference=(X_train, y_train))
     confidence = cal.predict_confidence(P_new, X=X_new)
     right = (P_new.argmax(axis=1) == y_new).astype(int)
     after = next(one["after"] for one in found["metrics"] if one["key"] == "log_loss")

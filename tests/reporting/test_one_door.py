@@ -31,7 +31,11 @@ def crossings(*given, **options):
 
 @pytest.mark.parametrize(
     "calibrator",
-    [cb.Identity(), cb.TemperatureScaling(), [cb.TemperatureScaling, cb.ConfidenceCalibrator]],
+    [
+        cb.scalings.Identity(),
+        cb.TemperatureScaling(),
+        [cb.TemperatureScaling, cb.ConfidenceCalibrator],
+    ],
 )
 def test_of_classes(calibrator):
     rng = np.random.default_rng(0)
@@ -46,7 +50,7 @@ def test_of_classes(calibrator):
 
 @pytest.mark.parametrize(
     "calibrator",
-    [cb.Identity(), cb.StdScaling(), [cb.StdScaling, cb.regression.IntervalCalibration]],
+    [cb.scalings.Identity(), cb.StdScaling(), [cb.StdScaling, cb.regression.IntervalCalibration]],
 )
 def test_of_numbers(calibrator):
     rng = np.random.default_rng(0)

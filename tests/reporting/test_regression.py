@@ -92,9 +92,9 @@ def test_verdicts(factor, model, calibration):
 
 def test_honest_error_bars_are_called_so_nearly_always():
     blamed = [
-        summarise(*data(300, 1.0, seed), calibrator=cb.Identity(), n_resamples=0)["verdict"][
-            "model"
-        ]
+        summarise(*data(300, 1.0, seed), calibrator=cb.scalings.Identity(), n_resamples=0)[
+            "verdict"
+        ]["model"]
         for seed in range(20)
     ]
     assert blamed.count("calibrated") >= 17
@@ -196,7 +196,7 @@ def test_trouble_with_the_rows_is_said():
     y = np.r_[y, y[:100]]
     mean, std = np.r_[mean, mean[:100]], np.r_[std, std[:100]]
     said = " ".join(
-        summarise(y + 2.0, mean, std, calibrator=cb.Identity(), n_resamples=0)["cautions"]
+        summarise(y + 2.0, mean, std, calibrator=cb.scalings.Identity(), n_resamples=0)["cautions"]
     )
     for words in (
         "repeat an earlier forecast",
@@ -267,7 +267,7 @@ def test_task_is_told_by_what_is_given():
     y, mean, std = data(60)
     for given in [(mean, std), (cb.NormalForecast(mean, std),)]:
         assert (
-            cb.report(y, *given, calibrator=cb.Identity(), n_resamples=0).to_dict()["task"]
+            cb.report(y, *given, calibrator=cb.scalings.Identity(), n_resamples=0).to_dict()["task"]
             == "regression"
         )
     assert (
@@ -301,7 +301,12 @@ def old_are_worse(n=3000, seed=0, factor=2.5):
 def test_the_worst_part_of_any_feature_leads():
     y, mean, std, features = old_are_worse()
     found = cb.report(
-        y, mean, std, calibrator=cb.Identity(), features=pd.DataFrame(features), n_resamples=0
+        y,
+        mean,
+        std,
+        calibrator=cb.scalings.Identity(),
+        features=pd.DataFrame(features),
+        n_resamples=0,
     )
     rows = found.to_dict()["outputs"][0]["features"]
     assert len(rows) == 5 + 2
@@ -328,7 +333,7 @@ def test_classes_and_events_are_looked_at_by_feature_too():
         found = cb.report(
             y,
             p,
-            calibrator=cb.Identity(),
+            calibrator=cb.scalings.Identity(),
             target=target,
             features=pd.Series(x, name="x"),
             n_resamples=0,
@@ -356,9 +361,9 @@ def test_intervals_of_a_table_hold_together():
 
 def test_drawings_are_of_the_curves_that_metrics_give():
     y, mean, std = data()
-    part = summarise(y, mean, std, calibrator=cb.Identity(), n_resamples=0)["outputs"][0]["curves"][
-        "before"
-    ]
+    part = summarise(y, mean, std, calibrator=cb.scalings.Identity(), n_resamples=0)["outputs"][0][
+        "curves"
+    ]["before"]
     for key, curve in {
         "intervals": metrics.interval_curve(y, mean, std, simultaneous=True),
         "widths": metrics.interval_width_curve(y, mean, std),
@@ -374,14 +379,14 @@ def test_several_outputs_have_a_row_each_and_one_has_none():
         np.column_stack([y, y]),
         np.column_stack([mean] * 2),
         np.column_stack([std] * 2),
-        calibrator=cb.Identity(),
+        calibrator=cb.scalings.Identity(),
         n_resamples=0,
         outputs=["a", "b"],
     )
     assert page.to_html().count('<a href="#figure-reliability-1">b</a>') == 1
     assert (
         "Output by output"
-        not in cb.report(y, mean, std, calibrator=cb.Identity(), n_resamples=0).to_html()
+        not in cb.report(y, mean, std, calibrator=cb.scalings.Identity(), n_resamples=0).to_html()
     )
 
 

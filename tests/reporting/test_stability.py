@@ -23,8 +23,11 @@ def report(world, calibrator, **options):
 
 def test_the_search_and_the_iterations_are_those_of_the_calibrator(world):
     logits, y = world
-    found = report(world, cb.HokiCalibrator(inputs="logit"))
-    said, own = found.to_dict()["label_stability"], cb.HokiCalibrator(inputs="logit").fit(logits, y)
+    found = report(world, cb.confidence.HokiCalibrator(inputs="logit"))
+    said, own = (
+        found.to_dict()["label_stability"],
+        cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y),
+    )
     assert said["scales"] == own.signal_.scales_.tolist()
     assert said["spread"] == own.signal_.spread_.tolist()
     assert said["scale"] == said["scales"][int(np.argmax(said["spread"]))]
@@ -40,8 +43,8 @@ def test_the_search_and_the_iterations_are_those_of_the_calibrator(world):
 
 def test_the_three_rows_are_what_they_are_called(world):
     logits, y = world
-    found = report(world, cb.HokiCalibrator(inputs="logit"))
-    own = cb.HokiCalibrator(inputs="logit").fit(logits, y)
+    found = report(world, cb.confidence.HokiCalibrator(inputs="logit"))
+    own = cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y)
     gamma, right = own.signal_.score(logits), logits.argmax(axis=1) == y
     surest, least, wrong = found.to_dict()["label_stability"]["rows"]
     assert right[surest["row"]]

@@ -34,9 +34,9 @@ def numbers(d=None):
 
 
 DAYS = np.datetime64("2026-01-01") + np.arange(600) // 60
-SEVERAL = [cb.TemperatureScaling, cb.ConfidenceCalibrator, cb.Identity]
+SEVERAL = [cb.TemperatureScaling, cb.ConfidenceCalibrator, cb.scalings.Identity]
 CASES = {
-    "classes as they are": (classes, {"calibrator": cb.Identity()}),
+    "classes as they are": (classes, {"calibrator": cb.scalings.Identity()}),
     "classes out of fold": (
         classes,
         {"calibrator": cb.TemperatureScaling(), "groups": np.arange(600) % 3, "times": DAYS},
@@ -47,7 +47,7 @@ CASES = {
     ),
     "float16 at tenths": (
         lambda: tenths(np.float16),
-        {"calibrator": cb.Identity(), "n_bins": 12, "target": "answer"},
+        {"calibrator": cb.scalings.Identity(), "n_bins": 12, "target": "answer"},
     ),
     "weighted, several": (
         classes,
@@ -64,7 +64,7 @@ CASES = {
     "held out": (classes, {"calibrator": cb.TemperatureScaling(), "test": classes()}),
 }
 FORECASTS = {
-    "numbers as they are": (numbers, {"calibrator": cb.Identity()}),
+    "numbers as they are": (numbers, {"calibrator": cb.scalings.Identity()}),
     "numbers out of fold": (
         numbers,
         {"calibrator": cb.StdScaling(), "groups": np.arange(600) % 3, "times": DAYS},

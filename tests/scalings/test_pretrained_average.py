@@ -84,7 +84,7 @@ def test_the_numbers_of_a_task_by_hand():
     )
     record = read(P, y, sample_weight=w)
     tempered = cb.TemperatureScaling().fit(P, y, sample_weight=w)
-    told = task_numbers(record, [cb.Identity().fit(P, y), tempered, tempered])
+    told = task_numbers(record, [cb.scalings.Identity().fit(P, y), tempered, tempered])
     loss = -(np.log(0.8) + 2 * np.log(0.6) + np.log(0.1) + 4 * np.log(0.7)) / 8
     gain = 10 * (metrics.log_loss(y, tempered.predict_proba(P), sample_weight=w) - loss)
     expected = [

@@ -152,7 +152,7 @@ def test_a_model_with_predict_proba_serves_a_whole_calibrator():
         cb.ConfidenceCalibrator(
             signal=cb.signals.LabelStability(transform=shake, model=model, n_draws=30)
         ),
-        cb.HokiCalibrator(
+        cb.confidence.HokiCalibrator(
             signal=cb.signals.LabelStability(transform=shake, model=model, n_draws=30)
         ),
     ):

@@ -76,7 +76,7 @@ def test_without_a_row_of_a_side_there_is_none():
 @pytest.mark.parametrize("mode", ["combined", "paper"])
 def test_a_calibrator_explains_its_own_confidence_also_after_saving(mode, rows, tmp_path):
     X_train, y_train, X, y, P = rows
-    cal = cb.GeometricCalibrator(mode).fit(P, y, X=X, reference=(X_train, y_train))
+    cal = cb.confidence.GeometricCalibrator(mode).fit(P, y, X=X, reference=(X_train, y_train))
     cal.save(tmp_path / "m.calibrant")
     found = cb.load(tmp_path / "m.calibrant").explain_rows(P, X=X)
     np.testing.assert_array_equal(found.confidence, cal.predict_confidence(P, X=X))
@@ -86,7 +86,7 @@ def test_a_calibrator_explains_its_own_confidence_also_after_saving(mode, rows, 
 
 def test_another_signal_has_no_training_rows(rows):
     *_, y, P = rows
-    cal = cb.GeometricCalibrator(signal=cb.signals.TopProbability()).fit(P, y)
+    cal = cb.confidence.GeometricCalibrator(signal=cb.signals.TopProbability()).fit(P, y)
     with pytest.raises(InputError, match="TopProbability has none"):
         cal.explain_rows(P, X=None)
 
@@ -97,7 +97,7 @@ def test_training_rows_are_found_out_in_any_container(as_frame, rows):
     X_train, y_train, X, y, P = rows
     shown = pandas.DataFrame if as_frame else np.asarray
     with pytest.warns(CalibrationWarning, match="each at distance 0 from itself"):
-        cb.GeometricCalibrator().fit(
+        cb.confidence.GeometricCalibrator().fit(
             P, y_train[:40], X=shown(X_train[:40]), reference=(shown(X_train), y_train)
         )
-    cb.GeometricCalibrator().fit(P, y, X=shown(X), reference=(shown(X_train), y_train))
+    cb.confidence.GeometricCalibrator().fit(P, y, X=shown(X), reference=(shown(X_train), y_train))

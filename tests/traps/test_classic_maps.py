@@ -12,8 +12,8 @@ import calibrant as cb
 CLASSIC = [
     cb.Platt(),
     cb.Platt(scale="probability"),
-    cb.Beta(),
-    cb.Beta(parameters="am"),
+    cb.maps.Beta(),
+    cb.maps.Beta(parameters="am"),
     cb.maps.CenteredIsotonic(),
     cb.maps.VennAbers(),
     cb.maps.VennAbers(n_splits=3),
@@ -50,7 +50,7 @@ def test_sigmoid_on_one_huge_outlier_still_learns():
     assert m.status_ == "converged"
 
 
-@pytest.mark.parametrize("map_", [cb.Platt(), cb.Beta()], ids=str)
+@pytest.mark.parametrize("map_", [cb.Platt(), cb.maps.Beta()], ids=str)
 def test_sigmoid_fed_probabilities_does_not_damage_a_calibrated_model(map_):
     """scikit-learn #34312: 0.45887 became 0.46451."""
     change = []
@@ -197,7 +197,7 @@ def test_nothing_is_random_without_a_random_state(map_):
     )
 
 
-@pytest.mark.parametrize("map_", [cb.Platt(), cb.Beta(), cb.maps.Spline()], ids=str)
+@pytest.mark.parametrize("map_", [cb.Platt(), cb.maps.Beta(), cb.maps.Spline()], ids=str)
 def test_small_probabilities_keep_their_relative_precision(map_):
     """1e-9 and 1.001e-9 differ by a thousandth after calibration too, in float64."""
     rng = np.random.default_rng(4)

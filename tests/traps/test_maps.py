@@ -134,7 +134,7 @@ def test_no_row_leaves_0_1_or_misses_the_sum_1(calibrator):
 def test_rows_that_miss_1_by_the_rounding_of_their_dtype_are_accepted(dtype, off):
     P = np.random.default_rng(0).dirichlet(np.ones(50), 500).astype(dtype)
     assert np.abs(P.sum(axis=1, dtype=np.float64) - 1.0).max() > off
-    check_rows(cb.Identity().fit(P, np.zeros(500, int)).predict_proba(P))
+    check_rows(cb.scalings.Identity().fit(P, np.zeros(500, int)).predict_proba(P))
 
 
 @every_map

@@ -88,10 +88,10 @@ def test_labels_follow_the_columns_not_the_alphabet(names):
     """MLflow #24049, NannyML #347: the positive label sorts first."""
     X, y = blobs(n_classes=2)
     labels = np.array(names)[y]
-    clf = cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.Beta()), cv=3).fit(X, labels)
+    clf = cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.maps.Beta()), cv=3).fit(X, labels)
     own = clf.classes_.tolist().index(names[1])
     plain = (
-        cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.Beta()), cv=3)
+        cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.maps.Beta()), cv=3)
         .fit(X, y)
         .predict_proba(X)[:, 1]
     )

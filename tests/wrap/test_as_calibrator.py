@@ -13,7 +13,10 @@ def test_a_calibrator_stands_for_itself_and_none_for_the_default():
     cal = cb.TemperatureScaling()
     assert as_calibrator(cal) is cal
     assert isinstance(as_calibrator(cb.TemperatureScaling), cb.TemperatureScaling)
-    assert as_calibrator(None, default=cb.Identity).get_params() == cb.Identity().get_params()
+    assert (
+        as_calibrator(None, default=cb.scalings.Identity).get_params()
+        == cb.scalings.Identity().get_params()
+    )
     with pytest.raises(InputError, match="got None"):
         as_calibrator(None)
 

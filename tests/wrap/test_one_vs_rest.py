@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from calibrant import Beta, Isotonic, OneVsRest, Platt, TemperatureScaling, load
+from calibrant import Isotonic, OneVsRest, Platt, TemperatureScaling, load
 from calibrant.contracts import Map
 from calibrant.errors import InputError, SparseDataWarning
-from calibrant.maps import HistogramBinning
+from calibrant.maps import Beta, HistogramBinning
 from calibrant.predictions import read
 
 

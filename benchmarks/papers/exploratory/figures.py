@@ -56,7 +56,7 @@ def _grid(calibrator, logits, y, densities=False):
 
 def _two_histograms(said, labels):
     """The same histogram on two test sets: how far apart they are is noise."""
-    plain = cb.Identity(inputs="logit").fit(said["test1"], labels["test1"])
+    plain = cb.scalings.Identity(inputs="logit").fit(said["test1"], labels["test1"])
     displays = cb.displays.ConfidenceCurveDisplay.grid(
         labels["test1"], said["test1"], plain, densities=False, inputs="logit"
     )

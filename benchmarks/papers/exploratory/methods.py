@@ -15,7 +15,7 @@ def per_class(map, signal=None):
 
 
 METHODS = {
-    "uncalibrated": cb.Identity(inputs="logit"),
+    "uncalibrated": cb.scalings.Identity(inputs="logit"),
     "Conf1": per_class(cb.maps.ClassRate()),
     "histogram": per_class(cb.maps.HistogramBinning(n_bins=10)),
     "CwOC": per_class(cb.maps.CumulativeConfidence(cutoff="optimal")),

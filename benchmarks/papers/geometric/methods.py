@@ -67,7 +67,7 @@ class Known(cb.contracts.Signal):
 def geometric(problem, scores, mode, **options):
     """Confidences of GeometricCalibrator on separations computed before."""
     n = len(scores["validation"])
-    cal = cb.GeometricCalibrator(
+    cal = cb.confidence.GeometricCalibrator(
         mode, signal=Known(np.concatenate([scores["validation"], scores["test"]])), **options
     )
     rows = np.arange(n + len(scores["test"]))[:, None]
@@ -98,14 +98,14 @@ def top_label(make):
 #: calibrant's counterparts of the paper's baselines, and the isotonic map of the top label that the
 #: paper lacks.
 CALIBRATORS = {
-    "uncalibrated": cb.Identity,
+    "uncalibrated": cb.scalings.Identity,
     "isotonic, top label": top_label(cb.Isotonic),
     "Platt, top label": top_label(partial(cb.Platt, scale="probability")),
     "Platt, one-vs-rest": lambda: cb.OneVsRest(cb.Platt(scale="probability")),
     "scaling-binning": top_label(partial(cb.maps.ScalingBinning, n_bins=15)),
     "histogram binning": top_label(cb.maps.HistogramBinning),
     "BBQ": top_label(cb.maps.BayesianBinning),
-    "beta": top_label(cb.Beta),
+    "beta": top_label(cb.maps.Beta),
     "temperature": cb.TemperatureScaling,
     "ensemble temperature": cb.scalings.EnsembleTemperature,
 }

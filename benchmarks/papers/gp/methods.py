@@ -98,7 +98,7 @@ METHODS = {
     "temperature": (_temperature, ("Temp",)),
     "platt": (_one_vs_rest(cb.Platt(scale="probability", smoothing=False)), ("Platt",)),
     "isotonic": (_one_vs_rest(cb.Isotonic()), ("Isotonic",)),
-    "beta": (_one_vs_rest(cb.Beta()), ("Beta",)),
+    "beta": (_one_vs_rest(cb.maps.Beta()), ("Beta",)),
     "bbq": (_one_vs_rest(cb.maps.BayesianBinning()), ("BBQ",)),
     "gp-default": (_gaussian_process_default, ("GP, calibrant's zeros",)),
     "gp-monotone": (_gaussian_process_monotone("diagonal"), ("GP, monotone",)),

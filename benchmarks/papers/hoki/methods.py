@@ -15,7 +15,7 @@ import calibrant as cb
 from calibrant.errors import CalibrationWarning
 
 BASELINES = {
-    "uncalibrated": cb.Identity,
+    "uncalibrated": cb.scalings.Identity,
     "TempS": cb.TemperatureScaling,
     "VecS": cb.scalings.VectorScaling,
     "MS-ODIR": cb.scalings.MatrixScaling,
@@ -47,18 +47,22 @@ def stability_of(noise="auto"):
 def calibrators():
     """{name: function that makes an unfitted calibrator of log-probabilities}."""
     out = {label: partial(make, inputs="logit") for label, make in BASELINES.items()}
-    out["Hoki"] = partial(cb.HokiCalibrator, inputs="logit")
-    out["Hoki, uniform"] = lambda: cb.HokiCalibrator(signal=stability_of("uniform"), inputs="logit")
-    out["Hoki, sampled"] = lambda: cb.HokiCalibrator(
+    out["Hoki"] = partial(cb.confidence.HokiCalibrator, inputs="logit")
+    out["Hoki, uniform"] = lambda: cb.confidence.HokiCalibrator(
+        signal=stability_of("uniform"), inputs="logit"
+    )
+    out["Hoki, sampled"] = lambda: cb.confidence.HokiCalibrator(
         signal=cb.signals.LabelStability(method="sampled"), inputs="logit"
     )
-    out["Hoki from confidence"] = partial(cb.HokiCalibrator, start="confidence", inputs="logit")
+    out["Hoki from confidence"] = partial(
+        cb.confidence.HokiCalibrator, start="confidence", inputs="logit"
+    )
     for short, make in (
         ("isotonic", cb.Isotonic),
         ("kernel density", cb.maps.KernelDensity),
         ("histogram", cb.maps.HistogramBinning),
         ("Platt", cb.Platt),
-        ("beta", cb.Beta),
+        ("beta", cb.maps.Beta),
     ):
         out[f"stability + {short}"] = partial(_confidence, stability_of, make)
         out[f"top probability + {short}"] = partial(_confidence, cb.signals.TopProbability, make)
@@ -128,7 +132,7 @@ def _with_images(outputs, seed, fit, test, scale):
             noise=noise, scale=scale, transform=ZoomInTurn(zooms), model=model, n_draws=len(zooms)
         )
         start = time.process_time()
-        calibrator = cb.HokiCalibrator(signal=signal, inputs="logit").fit(
+        calibrator = cb.confidence.HokiCalibrator(signal=signal, inputs="logit").fit(
             logits[fit], labels[fit], X=fit[:, None]
         )
         out[name] = _result(

@@ -137,7 +137,9 @@ def _whole(source: Path, as_json: bool, gates: Any, columns: Columns, **asked: A
     from calibrant.cli.measuring import Asked, measured
     from calibrant.cli.tables import print_summary
 
-    summary = measured(source, Asked(columns, default=calibrant.Identity, **asked)).to_dict()
+    summary = measured(
+        source, Asked(columns, default=calibrant.scalings.Identity, **asked)
+    ).to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(source), **summary}, indent=1))
     else:

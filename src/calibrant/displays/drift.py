@@ -54,7 +54,7 @@ class DriftDisplay:
 
     Examples
     --------
-    >>> from calibrant import CalibrationMonitor
+    >>> from calibrant.monitoring import CalibrationMonitor
     >>> monitor = (
     ...     CalibrationMonitor()
     ...     .update([0.9, 0.8, 0.7], [1, 1, 0], time="Monday")
@@ -86,8 +86,8 @@ class DriftDisplay:
         name: str | None = None,
         ax: "Axes | None" = None,
     ) -> "DriftDisplay":
-        """Draw the batches of a :class:`calibrant.CalibrationMonitor`; takes the level of the
-        intervals, a title and axes.
+        """Draw the batches of a :class:`calibrant.monitoring.CalibrationMonitor`; takes the level
+        of the intervals, a title and axes.
         """
         return cls(monitor.curve(level=level), monitor.threshold_, name=name).plot(ax)
 

@@ -121,7 +121,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from calibrant import CalibrationMonitor
+    >>> from calibrant.monitoring import CalibrationMonitor
     >>> rng, monitor = np.random.default_rng(0), CalibrationMonitor()
     >>> for day in range(20):
     ...     p = rng.uniform(0.5, 1.0, 200)

@@ -54,7 +54,7 @@ def test_they_are_those_of_the_rule_and_the_report_says_them(rows):
 
 def test_without_a_calibration_they_are_of_the_risks_as_predicted(rows):
     p, y = rows
-    report = cb.report(y, p, calibrator=cb.Identity(), n_resamples=50)
+    report = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=50)
     said = report.to_dict()["promises"]["rates"]
     assert [line["calibrated"] for line in said] == [None] * 6
     assert f"above {said[1]['threshold']:.4g} |" in report.to_markdown()

@@ -7,7 +7,7 @@ import calibrant as cb
 
 
 def said(y, p, **options):
-    return cb.report(y, p, calibrator=cb.Identity(), n_resamples=50, **options).to_dict()[
+    return cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=50, **options).to_dict()[
         "cautions"
     ]
 

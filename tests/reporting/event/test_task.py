@@ -198,7 +198,9 @@ def test_numbers_stated_twice_are_the_same(said, found):
     table = said["thresholds"]
     y, p, _ = log()
     curve = metrics.decision_curve(y, p, thresholds=table["threshold"])
-    before = cb.report(y, p, calibrator=cb.Identity(), n_resamples=0).to_dict()["thresholds"]
+    before = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=0).to_dict()[
+        "thresholds"
+    ]
     assert before["net_benefit"] == pytest.approx(
         [curve.net_benefit[table["threshold"].index(t)] for t in before["threshold"]]
     )
@@ -291,7 +293,9 @@ def test_error_bars_have_no_event():
 def test_no_events_or_nothing_else_is_told(y):
     y = y.copy()
     p = np.linspace(0.1, 0.9, 60)
-    found = cb.report(y, np.column_stack([1 - p, p]), calibrator=cb.Identity(), n_resamples=0)
+    found = cb.report(
+        y, np.column_stack([1 - p, p]), calibrator=cb.scalings.Identity(), n_resamples=0
+    )
     assert "There are no" in " ".join(found.to_dict()["cautions"])
     assert "<h2" in found.to_html()
 
@@ -321,7 +325,7 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
 
 def test_certain_risks_that_were_wrong_are_said_with_what_they_do_to_the_numbers():
     y, p = np.tile([0, 1, 1, 0], 20), np.tile([0.0, 1.0, 0.0, 0.4], 20)
-    found = cb.report(y, p, calibrator=cb.Identity(), n_resamples=20).to_dict()
+    found = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=20).to_dict()
     assert any("20 risks" in said and "counts 27.6 for each" in said for said in found["cautions"])
     ici = by_key(found["metrics"])["ici"]["before"]
     assert (ici["low"], ici["method"]) == (None, "not resampled")

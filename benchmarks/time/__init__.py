@@ -1,0 +1,1 @@
+"""What still holds as time goes on: levels, calibrators that learn, estimates without labels."""
