@@ -235,6 +235,8 @@ def test_a_rate_is_that_of_the_library(run, tmp_path):
     found = json.loads(run("rate", "scores.csv", *options).output)
     expected = estimate_rate(judge=judge, labels=label, cluster=item.astype(str), level=0.9)
     assert (found["value"], found["low"]) == (expected.value, expected.low)
+    longer = run("rate", "scores.csv", "--length", "other").output
+    assert str(estimate_rate(judge=judge[:, 0], labels=label, length=judge[:, 1])) in longer
     assert "holds no 'human'" in run("rate", "scores.csv", "--label", "human", code=1).output
     few = "\n".join(["judge,label", *(f"{p},1" for p in judge[:5, 0])])
     (tmp_path / "few.csv").write_text(few, encoding="utf-8")

@@ -103,6 +103,29 @@ def test_swapped_pairs_show_the_position_bias():
     assert found.low < 0.5 < found.high
 
 
+def test_a_judge_who_prefers_long_answers_is_measured_and_corrected():
+    kept = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        long, y = np.exp(rng.normal(5.0, 0.5, 600)), (rng.random(600) < 0.6) * 1.0
+        bent = (long - long.mean()) / long.std()
+        # The spread of the scores grows with the length, and right answers are scored higher.
+        judge = 0.2 * y + 0.1 * bent + 0.1 * np.exp(0.3 * bent) * rng.normal(size=600)
+        labels = np.where(np.arange(600) < 200, y, np.nan)
+        found = estimate_rate(judge=judge, labels=labels, length=long)
+        assert found.value == estimate_rate(judge=judge, labels=labels).value
+        _, low, high = found.length_bias
+        kept += low <= 0.1 <= high
+    assert kept / 200 >= 0.95 - 3.0 * np.sqrt(0.05 * 0.95 / 200)
+    assert "per standard deviation of length" in str(found)
+    items = estimate_rate(
+        judge=judge, labels=labels, length=long, cluster=np.arange(600) // 2
+    ).length_bias
+    assert items[0] == pytest.approx(found.length_bias[0])
+    with pytest.raises(InputError, match="length must be 600 numbers that differ"):
+        estimate_rate(judge=judge, labels=labels, length=np.ones(600))
+
+
 def test_several_judges_and_a_bent_scale():
     rng = np.random.default_rng(0)
     z = rng.normal(0, 1.5, 3000)

@@ -35,6 +35,11 @@ __all__ = ["rate"]
     help="Pairs: column of the scores of the first answer when it was shown second.",
 )
 @click.option(
+    "--length",
+    metavar="NAME",
+    help="Column of the length of each answer: does the judge prefer long ones?",
+)
+@click.option(
     "--calibrate", is_flag=True, help="Calibrate the judge first, for scores on a bent scale."
 )
 @click.option(
@@ -86,7 +91,7 @@ def rate(
     labels = np.full(len(scores), np.nan)
     labels[seen] = column(label, source.take(seen))
     given = {"judge": scores if scores.shape[1] > 1 else scores[:, 0], "labels": labels}
-    asked |= {name: column(asked[name]) for name in ("chance", "swapped") if asked[name]}
+    asked |= {name: column(asked[name]) for name in ("chance", "swapped", "length") if asked[name]}
     if asked["cluster"] is not None:
         asked["cluster"] = np.asarray(source.column(source.require(asked["cluster"])))
     found = estimate_rate(**given, level=level, **asked)

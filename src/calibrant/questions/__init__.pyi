@@ -1,6 +1,7 @@
 from calibrant.questions.automatic import AutoQuestionCalibrator as AutoQuestionCalibrator
 from calibrant.questions.automatic import IsotonicQuestions as IsotonicQuestions
 from calibrant.questions.calibrator import QuestionCalibrator as QuestionCalibrator
+from calibrant.questions.cascade import QuestionCascade as QuestionCascade
 from calibrant.questions.domain import QuestionAccuracy as QuestionAccuracy
 from calibrant.questions.domain import QuestionBrier as QuestionBrier
 from calibrant.questions.domain import QuestionGap as QuestionGap

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -58,6 +58,9 @@ class RateEstimate(Result):
     classical : (value, low, high) from the labels alone
     bias : float or None
         Mean score of the first order less that of the second, where pairs were shown in both.
+    length_bias : (value, low, high) or None
+        How much the judge's score rises with one standard deviation of ``length`` among rows of the
+        same label.
     note : str
 
     See Also
@@ -76,11 +79,19 @@ class RateEstimate(Result):
     classical: tuple[float, float, float]
     bias: float | None = None
     note: str = ""
+    length_bias: tuple[float, float, float] | None = None
 
     def __str__(self) -> str:
-        return (
+        found = (
             f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}] from {self.n_labels:,} labels and"
             f" {self.n:,} scores (as from {self.n_labels * self.gain:,.0f} labels alone)"
+        )
+        if self.length_bias is None:
+            return found
+        value, low, high = self.length_bias
+        return (
+            f"{found}; given the label, the judge's score changes by {value:+.3f}"
+            f" [{low:+.3f}, {high:+.3f}] per standard deviation of length"
         )
 
 
@@ -110,6 +121,7 @@ def estimate_rate(
     chance: ArrayLike | None = None,
     cluster: Any = None,
     swapped: ArrayLike | None = None,
+    length: ArrayLike | None = None,
     calibrate: bool = False,
     population: Literal["new", "log"] = "new",
     level: float = 0.95,
@@ -135,6 +147,9 @@ def estimate_rate(
         Dependent rows, such as answers to one question.
     swapped : (N,) scores of the first answer when it was shown second, optional
         The mean of both orders is used; scores are then probabilities from 0 to 1.
+    length : (N,) numbers, optional
+        Length of each answer, or of the first less that of the second, to measure whether the judge
+        prefers long answers. The estimate does not depend on it.
     calibrate : bool, default False
         Calibrate the judge by cross-fitted isotonic regression, for scores on a bent scale.
     population : {"new", "log"}
@@ -184,9 +199,32 @@ def estimate_rate(
     require_level(level)
     require_option("population", population, ("new", "log"))
     sample = read_sample(judge, labels, chance, cluster, swapped, random_state)
+    preferred = None if length is None else _length_bias(sample, length, level)
     if calibrate:
         sample = _cross_fitted(sample, random_state, lambda part: fitted_curve(part).predict)
-    return _estimate(sample, level, population)
+    return replace(_estimate(sample, level, population), length_bias=preferred)
+
+
+def _length_bias(sample: Sample, length: Any, level: float) -> tuple[float, float, float]:
+    """(slope of the score on the standardised length, given the label, its limits)."""
+    size = to_array(length, "length").astype(np.float64)
+    if size.shape != sample.label.shape or not np.isfinite(size).all() or not np.ptp(size) > 0.0:
+        raise InputError(
+            f"length must be {len(sample.label)} numbers that differ; got shape {size.shape}; pass"
+            " the number of words of each answer."
+        )
+    part = sample.of(sample.seen)
+    long = ((size - size.mean()) / size.std())[sample.seen]
+    others, weight = np.column_stack([np.ones(len(long)), part.label]), 1.0 / part.chance
+    root = np.sqrt(weight)[:, None]
+    both = np.column_stack([long, part.score])
+    own, score = (both - others @ np.linalg.lstsq(root * others, root * both)[0]).T
+    value = float(weight * own @ score / (weight * own @ own))
+    moves = weight * own * (score - value * own) / (weight * own @ own)
+    item = np.arange(len(long)) if part.cluster is None else np.unique(part.cluster, False, True)[1]
+    variance, freedom = variance_of_sum(moves, item, np.ones(len(long)))
+    half = normal_quantile(level, freedom) * math.sqrt(variance)
+    return value, value - half, value + half
 
 
 def read_sample(

@@ -1,0 +1,205 @@
+"""Cascades: a small model answers what it is sure of, and a large one the rest, at least cost."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from calibrant._kernels.certificates import binomial_p_value, chains, fewest_rows
+from calibrant._kernels.draws import one_of_each
+from calibrant._kernels.intervals import clopper_pearson
+from calibrant._support.estimators import BaseEstimator
+from calibrant._support.saving import Saved
+from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.guarantee import Guarantee, Promised
+from calibrant.decisions.certainty import require_share
+from calibrant.decisions.selective_classifier import Certificate
+from calibrant.errors import InputError
+from calibrant.groups import Groups
+from calibrant.questions.read import as_questions
+from calibrant.questions.record import Questions
+
+__all__ = ["QuestionCascade"]
+
+#: Steps of the path of thresholds, from no row to all rows answered by the small model.
+STEPS = 32
+
+
+class QuestionCascade(Promised, Saved, BaseEstimator):
+    r"""Let a small model answer where it is sure, and a large one elsewhere, at the least cost that
+    keeps the error rate of all answers together at most ``risk``.
+
+    .. math:: P\big( P(\text{wrong answer of the cascade at } \hat t) \le \text{risk} \big) \ge
+        \text{confidence}
+
+    The thresholds are quantiles of the small model's confidence, which do not depend on the labels.
+    They are tested in order, from all rows to the large model downwards, each by the exact binomial
+    test of the errors of the answers that the cascade would give, until one fails.
+
+    Parameters
+    ----------
+    risk : float, default 0.05
+        Maximum share of wrong answers.
+    confidence : float, default 0.95
+    costs : (float, float), default (1.0, 10.0)
+        Cost of one answer of the small and of the large model, in any unit. Rows of the large model
+        pay both.
+
+    Attributes
+    ----------
+    threshold_ : float
+        The small model answers above it; infinite if it should not be asked at all.
+    small_share_ : float, the share of labelled rows that it answers.
+    cost_ : float
+        Mean cost of a row, in the unit of ``costs``.
+    certificate_ : Certificate
+    guarantee_ : Guarantee
+
+    See Also
+    --------
+    QuestionRules : certifies which answers of one model to use.
+
+    Notes
+    -----
+    Use it where a large model is accurate enough for all rows, and costs more. If it is not, decide
+    by ``QuestionRules`` which of its answers to use. One labelled row of each item is drawn, as
+    rows of an item are dependent. The promise is for the mixture of questions in the log, and ends
+    when a model or the population changes.
+
+    References
+    ----------
+    Angelopoulos et al., "Learn then test: calibrating predictive algorithms to achieve risk
+    control", Annals of Applied Statistics 2025. Chen, Zaharia and Zou, "FrugalGPT: how to use large
+    language models while reducing cost and improving performance", 2023.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.beta(5.0, 1.0, 2000)
+    >>> y = (rng.random(2000) < p).astype(int)
+    >>> small, large = p[:, None], np.where(y == 1, 0.97, 0.03)[:, None]
+    >>> from calibrant.questions import read_questions
+    >>> both = read_questions(small, y[:, None]), read_questions(large, y[:, None])
+    >>> cascade = QuestionCascade(risk=0.05, confidence=0.9).fit(*both)
+    >>> round(cascade.threshold_, 2), round(cascade.cost_, 1)
+    (0.83, 5.1)
+    >>> cascade.decide(read_questions(np.array([[0.95], [0.6]]))).tolist()
+    ['small', 'large']
+    """
+
+    threshold_: float
+    small_share_: float
+    cost_: float
+    certificate_: Certificate
+
+    def __init__(
+        self,
+        risk: float = 0.05,
+        confidence: float = 0.95,
+        *,
+        costs: tuple[float, float] = (1.0, 10.0),
+    ) -> None:
+        self.risk: float = risk
+        self.confidence: float = confidence
+        self.costs: tuple[float, float] = costs
+
+    def fit(self, small: Any, large: Any) -> Self:
+        """Certify the cheapest threshold on rows that both models answered.
+
+        Parameters
+        ----------
+        small, large : Questions, or sources of :func:`read_questions`
+            The same items and questions in the same order, with labels.
+        """
+        for name in ("risk", "confidence"):
+            require_share(name, getattr(self, name))
+        cheap, dear = (float(one) for one in self.costs)
+        if not 0.0 <= cheap < dear:
+            raise InputError(
+                f"costs must be those of the small and the large model, ascending; got"
+                f" {self.costs}; use the large model alone if it is not dearer."
+            )
+        one, other = as_questions(small), as_questions(large)
+        _refuse_other_rows(one, other)
+        score, wrong = _drawn(one, other)
+        n = len(score)
+        shares = np.linspace(0.0, 1.0, STEPS + 1)
+        thresholds = np.append(np.quantile(score, 1.0 - shares[:-1]), -np.inf)
+        by_small = score[:, None] > thresholds
+        errors = np.where(by_small, wrong[:, :1], wrong[:, 1:]).sum(axis=0)
+        delta = 1.0 - self.confidence
+        (passed,) = chains([binomial_p_value(errors, n, self.risk)], delta)
+        if not passed:
+            raise InputError(
+                f"large must be wrong in at most {self.risk:g} of the rows, with a confidence of"
+                f" {self.confidence:g}; it is in {errors[0]:,.0f} of {n:,}, and at least"
+                f" {fewest_rows(self.risk, delta):,} labels are needed; allow more risk, label more"
+                " rows, or let QuestionRules decide which of its answers to use."
+            )
+        used = by_small.mean(axis=0)
+        cost = np.where(used > 0.0, cheap + (1.0 - used) * dear, dear)[:passed]
+        best = int(cost.argmin())
+        self.threshold_ = float(thresholds[best]) if used[best] > 0.0 else np.inf
+        self.small_share_, self.cost_ = float(used[best]), float(cost[best])
+        bound = float(clopper_pearson(errors[best], n, 2.0 * self.confidence - 1.0)[1])
+        self.certificate_ = Certificate(
+            *(float(n), float(n), float(errors[best]), self.risk, bound, self.confidence),
+            "exact binomial, fixed sequence",
+            "rows" if one.cluster is None else "clusters",
+        )
+        return self
+
+    def decide(self, small: Any) -> np.ndarray:
+        """(n,) "small" where the small model's answer is used, and "large" where the large model is
+        to be asked.
+        """
+        require_fitted(self, "threshold_")
+        sure = as_questions(small).confidence > self.threshold_
+        return np.where(sure, "small", "large")
+
+    @property
+    def guarantee_(self) -> Guarantee:
+        """The promise, with its assumptions."""
+        require_fitted(self, "certificate_")
+        held = self.certificate_
+        assumes = "new items come from the population of the labelled ones, for the same models"
+        return Guarantee(
+            *("pac", "error rate of the answers of both models", "new rows of this mixture"),
+            *(assumes, held.n),
+            most=self.risk,
+            unit=held.unit,
+            confidence=self.confidence,
+            method=held.method,
+        )
+
+
+def _names(column: Groups) -> np.ndarray:
+    """(n,) the name of each row."""
+    return column.names[column.index].astype(str)
+
+
+def _refuse_other_rows(small: Questions, large: Questions) -> None:
+    """Raise InputError if two records hold different items, questions or outcomes."""
+    for what in ("item", "question"):
+        a, b = _names(getattr(small, what)), _names(getattr(large, what))
+        if not np.array_equal(a, b):
+            raise InputError(
+                f"large must hold the same rows as small, {len(a):,} in the same order; its"
+                f" {len(b):,} have other {what}s; sort both by item and question."
+            )
+    both = small.labelled & large.labelled
+    if not both.any() or small.take(both).outcomes() != large.take(both).outcomes():
+        raise InputError(
+            "small and large must have the same outcomes, in one row or more; got others; join the"
+            " labels to both logs by item and question."
+        )
+
+
+def _drawn(small: Questions, large: Questions) -> tuple[np.ndarray, np.ndarray]:
+    """((n,) the small model's confidence, (n, 2) whether each is wrong) of one row an item."""
+    both = small.labelled & large.labelled
+    one, other = small.take(both), large.take(both)
+    wrong = np.column_stack([1.0 - one.correct, 1.0 - other.correct]) > 0.5
+    if one.cluster is None:
+        return one.confidence, wrong.astype(np.float64)
+    rows = one_of_each(one.item_number, one.confidence, wrong @ [1.0, 2.0], one.weights, seed=0)
+    return one.confidence[rows], wrong[rows].astype(np.float64)
