@@ -307,6 +307,8 @@ _SCORE_SCALE = "on which scale a signal or map reads the score"
 #: A refused word where it means something else, with what it means.
 OTHERWISE = {
     ("RowSample", "labels"): "a column of a sample of rows, beside probabilities",
+    ("IntervalRun", "coverage"): "observed, beside the level",
+    ("SetRun", "coverage"): "the same",
     ("LatentFunctionDisplay", "scores"): "the grid of scores at which the function is drawn",
     ("ErrorCounts.add", "loss"): "what each row loses, an array",
     ("SelectiveClassifier.fit_scores", "loss"): "the same",

@@ -21,6 +21,7 @@ INSIDE = {
     "GroupState": "calibrant.frames.state",
     "RowSample": "calibrant.frames.sample",
     "ScoreCounts": "calibrant.decisions.cells",
+    "ScoreLimits": "calibrant.online.score_limits",
     "ScoreSketch": "calibrant.frames.sketch",
     "SetRule": "calibrant.decisions.set_rows",
 }

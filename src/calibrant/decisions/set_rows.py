@@ -38,7 +38,16 @@ from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.splits import dealt, fit_clone
 from calibrant.predictions import Inputs, Predictions
 
-__all__ = ["SetRows", "SetRule", "counted", "fitted", "inputs_for", "n_units", "require_options"]
+__all__ = [
+    "SCORES",
+    "SetRows",
+    "SetRule",
+    "counted",
+    "fitted",
+    "inputs_for",
+    "n_units",
+    "require_options",
+]
 
 SCORES: dict[str, type[SetScore]] = {
     "lac": Lac,

@@ -1,0 +1,6 @@
+from calibrant.online.adaptive_intervals import AdaptiveIntervals as AdaptiveIntervals
+from calibrant.online.adaptive_intervals import IntervalRun as IntervalRun
+from calibrant.online.adaptive_sets import AdaptiveSets as AdaptiveSets
+from calibrant.online.adaptive_sets import SetRun as SetRun
+
+__all__: list[str]
