@@ -16,7 +16,7 @@ from calibrant.questions import (
     read_lock,
     read_questions,
 )
-from calibrant.questions.rules import LEVELS, counts_of, thresholds_of
+from calibrant.questions.rules import LEVELS, thresholds_of
 
 
 def table(n, a, rng, bend=0.0):
@@ -41,21 +41,6 @@ def test_thresholds_have_the_predicted_risk():
     t = thresholds_of(scores, np.array([0.005, 0.055, 0.11, 0.5]))
     assert t.tolist() == [0.99, 0.8, 0.5, -np.inf]
     assert thresholds_of(np.empty(0), np.array([0.1])).tolist() == [0.8]
-
-
-def test_counts_of_rows_and_items_by_hand():
-    P = np.array([[0.9, 0.6], [0.9, 0.9], [0.7, 0.9]])
-    record = read_questions(P, np.array([[1, 1], [0, 1], [1, 1]]))
-    levels = np.array([[0.8], [0.8]])
-    q = record.question.index
-    n, m, e = counts_of(record, levels, "question", q, real=True)
-    assert (n.tolist(), m.tolist(), e.tolist()) == ([3, 3], [[2], [2]], [[1], [0]])
-    n, m, e = counts_of(record, levels, "item", q, real=True)
-    assert (n.tolist(), m.tolist(), e.tolist()) == ([3], [[1]], [[1]])
-    n, m, e = counts_of(record, levels, "log", q, real=True)
-    assert n.tolist() == [3]
-    _, _, said = counts_of(record, levels, "item", q, real=False)
-    assert said[0, 0] == pytest.approx(1.0 - 0.9 * 0.9)
 
 
 def test_a_certificate_is_the_exact_binomial_test_at_its_edge():

@@ -4,8 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.certificates import binomial_p_value, chains, fewest_rows
-from calibrant._kernels.draws import one_of_each
+from calibrant._kernels.certificates import chains, fewest_rows
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
@@ -17,6 +16,7 @@ from calibrant.errors import InputError
 from calibrant.groups import Groups
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
+from calibrant.questions.units import Unit
 
 __all__ = ["QuestionCascade"]
 
@@ -61,8 +61,8 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
     Notes
     -----
     Use it where a large model is accurate enough for all rows, and costs more. If it is not, decide
-    by ``QuestionRules`` which of its answers to use. One labelled row of each item is drawn, as
-    rows of an item are dependent. The promise is for the mixture of questions in the log, and ends
+    by ``QuestionRules`` which of its answers to use. An item with several rows counts once,
+    because they are dependent. The promise is for the mixture of questions in the log, and ends
     when a model or the population changes.
 
     References
@@ -120,18 +120,20 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
             )
         one, other = as_questions(small), as_questions(large)
         _refuse_other_rows(one, other)
-        score, wrong = _drawn(one, other)
-        n = len(score)
+        both = one.labelled & other.labelled
+        one, other = one.take(both), other.take(both)
         shares = np.linspace(0.0, 1.0, STEPS + 1)
-        thresholds = np.append(np.quantile(score, 1.0 - shares[:-1]), -np.inf)
-        by_small = score[:, None] > thresholds
-        errors = np.where(by_small, wrong[:, :1], wrong[:, 1:]).sum(axis=0)
-        delta = 1.0 - self.confidence
-        (passed,) = chains([binomial_p_value(errors, n, self.risk)], delta)
+        thresholds = np.append(np.quantile(one.confidence, 1.0 - shares[:-1]), -np.inf)
+        by_small = one.confidence[:, None] > thresholds
+        wrong = np.where(by_small, *((rows.correct < 0.5)[:, None] for rows in (one, other)))
+        tested = Unit.of(np.ones_like(wrong), wrong, one.item_number, one.weights)
+        n, delta = tested.n, 1.0 - self.confidence
+        every = np.ones(len(thresholds))
+        (passed,) = chains([tested.p_values(self.risk, delta, every)], delta)
         if not passed:
             raise InputError(
                 f"large must be wrong in at most {self.risk:g} of the rows, with a confidence of"
-                f" {self.confidence:g}; it is in {errors[0]:,.0f} of {n:,}, and at least"
+                f" {self.confidence:g}; it is in {tested.e[0]:,.0f} of {n:,.0f}, and at least"
                 f" {fewest_rows(self.risk, delta):,} labels are needed; allow more risk, label more"
                 " rows, or let QuestionRules decide which of its answers to use."
             )
@@ -140,12 +142,13 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         best = int(cost.argmin())
         self.threshold_ = float(thresholds[best]) if used[best] > 0.0 else np.inf
         self.small_share_, self.cost_ = float(used[best]), float(cost[best])
-        bound = float(clopper_pearson(errors[best], n, 2.0 * self.confidence - 1.0)[1])
-        self.certificate_ = Certificate(
-            *(float(n), float(n), float(errors[best]), self.risk, bound, self.confidence),
-            "exact binomial, fixed sequence",
-            "rows" if one.cluster is None else "clusters",
-        )
+        bets = bool(tested.by_bets(self.risk, delta, every)[best])
+        errors = float((tested if bets else tested.drawn or tested).e[best])
+        bound = min(float(clopper_pearson(errors, n, 2.0 * self.confidence - 1.0)[1]), self.risk)
+        test = "bets on items" if bets else "exact binomial"
+        unit = "rows" if tested.drawn is None else "clusters"
+        numbers = (n, n, errors, self.risk, bound, self.confidence)
+        self.certificate_ = Certificate(*numbers, f"{test}, fixed sequence", unit)
         return self
 
     def decide(self, small: Any) -> np.ndarray:
@@ -192,14 +195,3 @@ def _refuse_other_rows(small: Questions, large: Questions) -> None:
             "small and large must have the same outcomes, in one row or more; got others; join the"
             " labels to both logs by item and question."
         )
-
-
-def _drawn(small: Questions, large: Questions) -> tuple[np.ndarray, np.ndarray]:
-    """((n,) the small model's confidence, (n, 2) whether each is wrong) of one row an item."""
-    both = small.labelled & large.labelled
-    one, other = small.take(both), large.take(both)
-    wrong = np.column_stack([1.0 - one.correct, 1.0 - other.correct]) > 0.5
-    if one.cluster is None:
-        return one.confidence, wrong.astype(np.float64)
-    rows = one_of_each(one.item_number, one.confidence, wrong @ [1.0, 2.0], one.weights, seed=0)
-    return one.confidence[rows], wrong[rows].astype(np.float64)

@@ -10,8 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.certificates import binomial_p_value, fewest_rows, rows_for_rate
-from calibrant._kernels.intervals import clopper_pearson
+from calibrant._kernels.certificates import fewest_rows, rows_for_rate
 from calibrant._support.files import replacing
 from calibrant._support.saving import load
 from calibrant.contracts.columns import Result
@@ -19,6 +18,7 @@ from calibrant.errors import InputError, SavedFileError
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
 from calibrant.questions.rules import QuestionRules
+from calibrant.questions.units import Unit, units_of
 
 __all__ = ["QuestionLock", "SwapCheck", "read_lock"]
 
@@ -35,7 +35,8 @@ class SwapCheck(Result):
     question : str
     state : {"holds", "broken", "cannot tell"}
     answered : float, share of its rows that the rule still answers; answered_before : likewise
-    n, errors : int, labelled answers that are used, and the wrong ones
+    n, errors : float, labelled answers that are used, and the wrong ones; an item with several rows
+        counts once, with their mean
     p_value : float, of a risk above the promised one
     alpha : float, the error probability that this version of the model may spend
     labels_needed : float, labels with which the same error rate would prove the promise
@@ -50,8 +51,8 @@ class SwapCheck(Result):
     state: str
     answered: float
     answered_before: float
-    n: int
-    errors: int
+    n: float
+    errors: float
     p_value: float
     alpha: float
     labels_needed: float
@@ -151,38 +152,34 @@ class QuestionLock:
         version : int, optional
             Number of the new version among those checked; default the next one.
         """
-        record = as_questions(P)
-        v = self.swaps + 1 if version is None else version
-        alpha = 6.0 * (1.0 - self.rules.confidence) / (math.pi * v) ** 2
+        record = self.rules.calibrated(as_questions(P))
         record = record.take(record.labelled)
-        used = self.rules.decide(record) == "answer"
-        wrong = record.correct < 0.5
-        if self.rules.unit == "question":
-            names = record.question.names
-            held = {str(names[q]): record.question.index == q for q in range(len(names))}
-        else:
-            held = {name: np.ones(len(record), bool) for name in self.rules.certificates_}
-        alpha /= max(len(self.rules.certificates_), 1)
-        gap = self.rules.calibrated(record).confidence - record.correct
-        return [
-            self._checked(name, used[held[name]], wrong[held[name]], gap[held[name]], alpha)
-            for name in self.rules.certificates_
-            if held.get(name, np.zeros(1)).any()
-        ]
+        v = self.swaps + 1 if version is None else version
+        held = self.rules.certificates_
+        alpha = 6.0 * (1.0 - self.rules.confidence) / (math.pi * v) ** 2 / max(len(held), 1)
+        index, by_question = record.question.index, self.rules.unit == "question"
+        names = [str(name) for name in record.question.names]
+        limits = [self.rules.thresholds_.get(name, math.inf) for name in names]
+        table = np.array(limits)[:, None]
+        units = list(units_of(record, table, self.rules.unit, index, real=True))
+        gap = record.confidence - record.correct
+        if not by_question:
+            return [self._checked(name, units[0], gap, alpha) for name in held]
+        present: list[int] = np.unique(index).tolist()
+        found = {names[q]: (one, gap[index == q]) for q, one in zip(present, units, strict=True)}
+        return [self._checked(name, *found[name], alpha) for name in held if name in found]
 
-    def _checked(
-        self, name: str, used: np.ndarray, wrong: np.ndarray, gap: np.ndarray, alpha: float
-    ) -> SwapCheck:
-        n, errors, risk = int(used.sum()), int((used & wrong).sum()), self.rules.risk
-        p = float(binomial_p_value(errors, n, risk)) if n else 1.0
-        low = float(clopper_pearson(errors, n, 1.0 - 2.0 * alpha)[0]) if n else 0.0
-        state = "holds" if p <= alpha else "broken" if low > risk else "cannot tell"
-        share = n / len(used)
+    def _checked(self, name: str, one: Unit, gap: np.ndarray, alpha: float) -> SwapCheck:
+        n, errors, risk = float(one.m[0]), float(one.e[0]), self.rules.risk
+        before = self.rules.certificates_[name].share
+        likely = np.array([before])
+        p = float(one.p_values(risk, alpha, likely)[0]) if n else 1.0
+        broken = n > 0.0 and float(one.broken(risk, alpha, likely)[0]) <= alpha
+        state = "holds" if p <= alpha else "broken" if broken else "cannot tell"
+        share = n / one.n
         rows = rows_for_rate(errors / n, risk, alpha) if n else float(fewest_rows(risk, alpha))
         needed = math.ceil(rows / share) if share and math.isfinite(rows) else math.inf
-        before = self.rules.certificates_[name].share
-        figures = (share, before, n, errors, p, alpha, needed, float(gap.mean()))
-        return SwapCheck(name, state, *figures)
+        return SwapCheck(name, state, share, before, n, errors, p, alpha, needed, float(gap.mean()))
 
 
 def read_lock(path: str | Path) -> QuestionLock:

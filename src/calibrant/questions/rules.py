@@ -12,7 +12,6 @@ from calibrant._kernels.certificates import (
     chains,
     fewest_rows,
 )
-from calibrant._kernels.draws import one_of_each
 from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.options import require_option
@@ -24,8 +23,9 @@ from calibrant.decisions.selective_classifier import Certificate
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
+from calibrant.questions.units import Unit, units_of
 
-__all__ = ["QuestionRules", "counts_of", "thresholds_of"]
+__all__ = ["QuestionRules", "thresholds_of"]
 
 #: Predicted risks of the thresholds on a path, as multiples of the promised one.
 LEVELS = np.geomspace(0.05, 4.0, 32)
@@ -46,8 +46,9 @@ class QuestionRules(Promised, Saved, BaseEstimator):
 
     Each question has a path of thresholds that is learned from the scores of other rows. Its start
     has the most predicted power. From there the thresholds fall until the exact binomial test
-    :math:`P(Bin(m, \text{risk}) \le e)` of the m labelled rows above one fails. Each question has
-    its share of the failure probability; a path that passes to its end gives its share to others.
+    :math:`P(Bin(m, \text{risk}) \le e)` of the m labelled rows above one fails. Where items have
+    several rows, the test bets on their means, or draws one row of each if items are few. Each
+    question has its share of the failure probability; a path that passes to its end gives its share to others.
 
     Parameters
     ----------
@@ -184,15 +185,14 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         }[self.unit]
         n = sum(one.n for one in self.certificates_.values())
         assumes = "new items come from the population of the labelled ones, for the same model"
-        unit = "rows" if self.unit == "question" else "clusters"
-        how = f"exact binomial, paths of thresholds ({self.family})"
+        first = next(iter(self.certificates_.values()), None)
         what = "error rate among answers that are used"
         return Guarantee(
             *("pac", what, over, assumes, n),
             most=self.risk,
-            unit=unit,
+            unit="rows" if first is None else first.unit,
             confidence=self.confidence,
-            method=how,
+            method="" if first is None else first.method,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -242,7 +242,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
             wrong, ask = (self.costs or {}).get(names[q], (0.0, 1.0))
             table[q] = thresholds_of(scores[q], LEVELS * self.risk)
             table[q] = np.maximum(table[q], 1.0 - ask / wrong if wrong > ask else -math.inf)
-        seen = counts_of(tested, table, self.unit, tested.question.index, real=True)
+        seen = list(units_of(tested, table, self.unit, tested.question.index, real=True))
         if self.unit == "question":
             units = [names[q] for q in present]
             expected = [_expected(scores[q], table[q]) for q in present]
@@ -250,10 +250,11 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         else:
             units = [ALL]
             share, errors = self._expected_together(beside, table, names)
-        rows = seen[0][:, None]
         delta = 1.0 - self.confidence
-        tests = binomial_p_value(seen[2], seen[1], self.risk)
-        paths = [_Path(*own) for own in zip(*seen, share * rows, errors * rows, tests, strict=True)]
+        paths = [
+            _Path(one, part, wrong, one.p_values(self.risk, delta, part))
+            for one, part, wrong in zip(seen, share, errors, strict=True)
+        ]
         last = _tested(paths, self.risk, delta, self.family)
         self.thresholds_ = {names[q]: math.inf for q in present}
         self.certificates_, self.reasons_ = {}, {}
@@ -273,19 +274,20 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         """Predicted shares of rows or items above each threshold, and of errors, (1, levels)
         each.
         """
-        place, found = {name: q for q, name in enumerate(names)}, list[Any]()
+        place, found = {name: q for q, name in enumerate(names)}, list[Unit]()
         for one in beside:
             index = np.array([place.get(str(name), -1) for name in one.question.names])
             known = index[one.question.index] >= 0
             if known.any():
                 rows = one.take(known)
                 code = index[rows.question.index]
-                found.append(counts_of(rows, table, self.unit, code, real=False))
+                found += units_of(rows, table, self.unit, code, real=False)
         if not found:
             share, errors = _expected(np.empty(0), table[0])
             return share[None], errors[None]
-        n, m, e = (np.sum([one[k] for one in found], axis=0) for k in range(3))
-        return m / n, e / n
+        n = sum(one.n for one in found)
+        m, e = (np.sum([getattr(one, name) for one in found], axis=0) for name in ("m", "e"))
+        return m[None] / n, e[None] / n
 
     def _answered(self, record: Questions, threshold: np.ndarray) -> np.ndarray:
         """(n,) whether each row is above its threshold, with all rows of its item if these are
@@ -298,12 +300,14 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         return (np.bincount(item, ~above) == 0)[item]
 
     def _certificate(self, path: "_Path", at: int) -> Certificate:
-        m, e = float(path.m[at]), float(path.e[at])
-        bound = float(clopper_pearson(e, m, 2.0 * self.confidence - 1.0)[1])
-        method = f"exact binomial, paths of thresholds ({self.family})"
-        unit = "rows" if self.unit == "question" else "clusters"
-        numbers = (float(path.n), m, e, self.risk, bound)
-        return Certificate(*numbers, self.confidence, method, unit)
+        bets = bool(path.unit.by_bets(self.risk, 1.0 - self.confidence, path.share)[at])
+        one = path.unit if bets or path.unit.drawn is None else path.unit.drawn
+        m, e = float(one.m[at]), float(one.e[at])
+        bound = min(float(clopper_pearson(e, m, 2.0 * self.confidence - 1.0)[1]), self.risk)
+        test = "bets on items" if bets else "exact binomial"
+        unit = "rows" if self.unit == "question" and path.unit.drawn is None else "clusters"
+        numbers = (one.n, m, e, self.risk, bound, self.confidence)
+        return Certificate(*numbers, f"{test}, paths of thresholds ({self.family})", unit)
 
     def _told(self) -> None:
         if self.certificates_:
@@ -317,14 +321,12 @@ class QuestionRules(Promised, Saved, BaseEstimator):
 
 @dataclass(frozen=True)
 class _Path:
-    """Numbers of one unit along its path: rows or items in all, above each threshold and wrong, and
-    the same as predicted; and the p-values.
+    """One unit along its path: its rows, their predicted shares above each threshold and wrong, and
+    the p-values.
     """
 
-    n: float
-    m: np.ndarray
-    e: np.ndarray
-    rows: np.ndarray
+    unit: Unit
+    share: np.ndarray
     errors: np.ndarray
     p_values: np.ndarray
 
@@ -333,15 +335,16 @@ class _Path:
         paths of the predicted numbers.
         """
         rng = np.random.default_rng(0)
-        rows = np.diff(self.rows, prepend=0.0)
-        rate = np.divide(np.diff(self.errors, prepend=0.0), rows, out=rows * 0.0, where=rows > 0.0)
+        rows = np.diff(self.unit.n * self.share, prepend=0.0)
+        errors = np.diff(self.unit.n * self.errors, prepend=0.0)
+        rate = np.divide(errors, rows, out=rows * 0.0, where=rows > 0.0)
         m = rng.poisson(rows, (DRAWS, len(rows)))
         e = np.cumsum(rng.binomial(m, np.clip(rate, 0.0, 1.0)), axis=1)
         passed = binomial_p_value(e, np.cumsum(m, axis=1), risk) <= delta
         after = np.where(passed, len(rows), np.arange(len(rows)))
         ends = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1]
-        gained = np.where(passed, np.append(0.0, self.rows)[ends], 0.0).mean(axis=0)
-        return int(gained.argmax()), float(gained.max() / self.n)
+        gained = np.where(passed, np.append(0.0, self.share)[ends], 0.0).mean(axis=0)
+        return int(gained.argmax()), float(gained.max())
 
 
 def _tested(paths: list[_Path], risk: float, delta: float, family: str) -> np.ndarray:
@@ -363,12 +366,13 @@ def _tested(paths: list[_Path], risk: float, delta: float, family: str) -> np.nd
 
 
 def _reason(path: _Path, least: int, risk: float, confidence: float) -> str:
-    if path.n < least:
-        return too_few(path.n, least, risk, confidence)
-    k = int((path.m > 0).argmax())
-    share = max(float((path.rows / path.n).max()), 1e-3)
+    unit = path.unit
+    if unit.n < least:
+        return too_few(unit.n, least, risk, confidence)
+    k = int((unit.m > 0).argmax())
+    share = max(float(path.share.max()), 1e-3)
     return (
-        f"of the {path.m[k]:,.0f} rows above its highest threshold {path.e[k]:,.0f} are wrong;"
+        f"of the {unit.m[k]:,.0f} rows above its highest threshold {unit.e[k]:,.0f} are wrong;"
         f" certifying a risk of {risk:g} takes about {math.ceil(least / share):,} labels if few of"
         " them are; pass more, or allow more risk."
     )
@@ -404,33 +408,3 @@ def thresholds_of(scores: np.ndarray, risks: np.ndarray) -> np.ndarray:
     mean = np.cumsum(1.0 - ordered) / np.arange(1, len(ordered) + 1)
     count = np.searchsorted(mean, risks * (1.0 + 1e-12), side="right")
     return np.append(ordered, -math.inf)[count]
-
-
-def counts_of(
-    record: Questions, table: np.ndarray, unit: str, question: np.ndarray, real: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(all units (G,), those above each threshold (G, levels), the wrong ones of these).
-
-    ``real`` counts errors, else their predicted number. For a log one row of each item is drawn.
-    """
-    lost = 1.0 - (record.correct if real else record.confidence)
-    lost = (lost > 0.5).astype(np.float64) if real else lost
-    if unit == "log" and record.cluster is not None:
-        item = record.item_number
-        rows = one_of_each(item, record.confidence, lost, record.weights, seed=0)
-        record, question, lost = record.take(rows), question[rows], lost[rows]
-    above = record.confidence[:, None] > table[question]
-    if unit == "item":
-        item = record.item_number
-        order = np.argsort(item, kind="stable")
-        first = np.searchsorted(item[order], np.arange(int(item.max()) + 1))
-        above = np.logical_and.reduceat(above[order], first, axis=0)
-        lost = 1.0 - np.multiply.reduceat(1.0 - lost[order], first)
-    if unit != "question":
-        wrong = (lost[:, None] * above).sum(axis=0)
-        return np.array([float(len(above))]), above.sum(axis=0)[None] * 1.0, wrong[None]
-    code = np.zeros((len(above), len(table)))
-    code[np.arange(len(above)), question] = 1.0
-    present = np.unique(question) if real else np.arange(len(table))
-    n, m = code.sum(axis=0), code.T @ above
-    return n[present], m[present], (code.T @ (above * lost[:, None]))[present]
