@@ -48,7 +48,8 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     has the most predicted power. From there the thresholds fall until the exact binomial test
     :math:`P(Bin(m, \text{risk}) \le e)` of the m labelled rows above one fails. Where items have
     several rows, the test bets on their means, or draws one row of each if items are few. Each
-    question has its share of the failure probability; a path that passes to its end gives its share to others.
+    question has its share of the failure probability; a path that passes to its end gives its share
+    to others.
 
     Parameters
     ----------
