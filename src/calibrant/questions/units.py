@@ -24,7 +24,7 @@ MIXED = 1.5
 
 @dataclass(frozen=True)
 class Unit:
-    """What one certificate is tested on: n items by L thresholds.
+    """Items that one certificate is tested on, n by L thresholds.
 
     Attributes
     ----------
