@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.questions import estimate_rate, read_lock, read_questions
+from calibrant.monitoring import read_lock
+from calibrant.questions import estimate_rate, read_questions
 
 pytest.importorskip("click")
 pytest.importorskip("rich")
@@ -91,7 +92,7 @@ def test_a_lock_decides_and_is_bound_to_a_version(run, folder):
     assert "safe: Accepts" in said
     assert "The guarantee holds if new items come from the population" in said
     lock = read_lock(folder / "lock.json")
-    assert (lock.rules.risk, lock.rules.confidence, lock.models) == (0.15, 0.95, ["v1"])
+    assert (lock.fitted.risk, lock.fitted.confidence, lock.models) == (0.15, 0.95, ["v1"])
     expected = lock.decide(read_questions(folder / "new.jsonl")).tolist()
     said = run("decide", "lock.json", "new.jsonl").output
     assert f"{expected.count('answer')} answer" in said
@@ -110,7 +111,7 @@ def test_one_command_calibrates_and_certifies(run, folder):
     command = ("fit", "log.jsonl", "--method", "question", "--max-error", "0.2")
     said = run(*command, "--certainty", "0.9", "-o", "lock.json").output
     assert "with confidence 90 %" in " ".join(said.split())
-    rules = read_lock(folder / "lock.json").rules
+    rules = read_lock(folder / "lock.json").fitted
     assert (rules.risk, rules.confidence) == (0.2, 0.9)
     assert rules.fitted_.temperatures_["topic"] > 1.5
     assert sum(one.n for one in rules.certificates_.values()) <= 400
@@ -145,7 +146,7 @@ def test_a_swap_of_the_model_is_a_gate(run, folder):
         (("apply", "table.csv", "new.jsonl", "-o", "o.jsonl"), "table.csv"),
         (
             ("apply", "lock.json", "table.csv", "-o", "o.csv"),
-            "a saved QuestionLock does not decide",
+            "a saved Lock does not decide",
         ),
         (("check", "table.csv", "log.jsonl"), "table.csv is not a lock file"),
         (("evaluate", "table.csv", "--task", "questions"), "--task questions needs JSON lines"),

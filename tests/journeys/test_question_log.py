@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.questions import QuestionLock, read_lock
+from calibrant.monitoring import Lock, read_lock
 
 #: Question -> (its options, how many times too sharp the model's scores are).
 WORLD = {"refund": ("no yes", 0.6), "topic": ("bill order other", 1.8), "tone": ("calm sad", 2.5)}
@@ -68,7 +68,7 @@ def test_the_temperatures_are_those_of_the_world():
 
 def test_a_version_that_guesses_is_refused_and_found_broken(tmp_path):
     rows = [json.loads(line) for line in world(0, 900)[0]]
-    lock = QuestionLock.of(cb.QuestionRules(0.1, calibrator=cb.QuestionCalibrator()).fit(rows))
+    lock = Lock.of(cb.QuestionRules(0.1, calibrator=cb.QuestionCalibrator()).fit(rows))
     lock = read_lock(lock.write(tmp_path / "rules.json"))
     same = [{**json.loads(line), "model": "v1b"} for line in world(1, 900)[0]]
     worse = [json.loads(line) for line in world(2, 900, noise=4.0)[0]]

@@ -24,8 +24,9 @@ from calibrant.cli.wording import say
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError
+from calibrant.monitoring.lock import Lock
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.lock import QuestionLock
+from calibrant.questions.rules import QuestionRules
 
 __all__ = ["CERTIFIED", "RULED", "RULES", "apply_to_file", "rule_columns"]
 
@@ -34,7 +35,7 @@ RULES: dict[type, tuple[str, str, str]] = {
     calibrant.SelectiveClassifier: ("accept", "accept", "accept_scores"),
     calibrant.decisions.NeymanPearsonClassifier: ("decision", "decide", "decide_scores"),
     calibrant.ConformalSets: ("set", "predict_set", ""),
-    QuestionLock: ("decision", "decide", ""),
+    Lock: ("decision", "decide", ""),
 }
 #: Between the labels of a set in a column of text.
 SEPARATOR = "|"
@@ -90,7 +91,7 @@ def apply_to_file(
     explain: bool = False,
 ) -> None:
     """Read a file, calibrate its predictions and write the output."""
-    fitted = saved(calibrator, also=tuple(RULES))
+    fitted = _unlocked(saved(calibrator, also=tuple(RULES)), columns)
     refuse_existing(output, force, calibrator, file)
     if explain and not hasattr(fitted, "explain_rows"):
         raise click.UsageError(
@@ -129,6 +130,16 @@ def apply_to_file(
                 f"{n:,} of them have a level of {name} that was not in the fit: {name} changes"
                 " nothing for them."
             )
+
+
+def _unlocked(fitted: Any, columns: Columns) -> Any:
+    """Return what a lock file holds, for rows of its version; rows of a log of questions name their
+    versions themselves.
+    """
+    if not isinstance(fitted, Lock) or isinstance(fitted.fitted, QuestionRules):
+        return fitted
+    named = () if columns.model_version is None else (columns.model_version,)
+    return fitted.use(*named, any_model=columns.allow_other_version)
 
 
 def _in_parts(file, temporary, calibrated, step):
@@ -203,7 +214,7 @@ def _calibrated(
 
 
 def _refuse_other_rows(rule: bool, fitted: Any, data: Any, source: Any) -> None:
-    if rule and isinstance(fitted, QuestionLock) is not (data.domain is QUESTIONS):
+    if rule and isinstance(fitted, Lock) is not (data.domain is QUESTIONS):
         raise InputError(
             f"{source.path} holds {data.domain.predictions}, on which a saved"
             f" {type(fitted).__name__} does not decide; pass another table."

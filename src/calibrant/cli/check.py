@@ -21,37 +21,55 @@ __all__ = ["check"]
     help="Number of this version among those checked with LOCK (default: the next one).",
 )
 @version_option
-@column_options(forecasts=False)
+@column_options()
 @click.pass_context
 def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) -> None:
-    """Test whether the promise of LOCK holds on NEW, a labelled log of a new version of the model.
+    """Test whether the promise of LOCK holds on NEW, labelled rows of a new version of the model.
 
-    LOCK is a file from `calibrant decide` or `fit`. The exit code is 0 if the promise holds for
-    every certified question, and 1 otherwise. The sentence names the questions where it is broken
-    or cannot be told, and how many labels certify them again. Each further version needs stronger
-    evidence; number them with --swap. The test is void on rows that the new version was made with.
+    LOCK is a file from `calibrant decide` or `fit`: a rule, or a calibrator. The exit code is 0 if
+    the promise holds for every certified question, rate or level, and 1 otherwise. The sentence
+    names those where it is broken or cannot be told, and how many labels decide. A calibrator is
+    broken if a re-fit on NEW lowers the score out of fold, and holds if it can lower it by 1 % at
+    most. Each further version needs stronger evidence; number them with --swap. The test is void on
+    rows that the new version was made with.
 
     \b
     Examples:
       calibrant check lock.json new.jsonl
       calibrant check lock.json newer.jsonl --swap 2
+      calibrant check lock.json v2.csv --label outcome
     """
+    from calibrant.cli.choosing import fitting
     from calibrant.cli.reading import read_file
+    from calibrant.contracts.domain_calibrator import DomainCalibrator
     from calibrant.errors import InputError
-    from calibrant.questions.lock import read_lock
+    from calibrant.monitoring.lock import read_lock
 
     locked = read_lock(lock)
-    found = locked.check(read_file(file, columns).said, version=swap)
+    fitted = locked.fitted
+    data: Any = read_file(file, columns, prefer=getattr(fitted, "inputs", None))
+    if isinstance(fitted, DomainCalibrator):
+        fitting(fitted, data)
+    found = locked.check(*_rows(fitted, data), version=swap)
     if not found:
         raise InputError(
             f"{file} must hold labelled rows of the certified questions of {lock}; it has none;"
             " pass a log of the same questions."
         )
     others = [str(one) for one in found if one.state != "holds"]
-    promise = f"at most {locked.rules.risk:.3g} wrong among answered rows"
-    say(
-        f"Not kept: {promise}: {'; '.join(others)}."
-        if others
-        else f"Kept: {promise}, in {', '.join(one.question or 'all rows' for one in found)}."
-    )
+    held = ", ".join(one.name or "all rows" for one in found)
+    limit = getattr(fitted, "risk", None)
+    promise = "the promise" if limit is None else f"at most {limit:.3g} wrong among answered rows"
+    say(f"Not kept: {promise}: {'; '.join(others)}." if others else f"Kept: {promise}, in {held}.")
     ctx.exit(bool(others))
+
+
+def _rows(fitted: Any, data: Any) -> tuple[Any, ...]:
+    """Return (predictions, outcomes) as the ``fit`` of the calibrator or rule takes them."""
+    from calibrant.cli.decide import right_of
+
+    if data.labels is None:
+        return (data.said,)
+    if not hasattr(fitted, "classes_") and hasattr(fitted, "fit_scores"):
+        return data.values, right_of(data).astype(int)
+    return data.given(fitted)["P"], data.labels

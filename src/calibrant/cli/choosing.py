@@ -20,7 +20,7 @@ from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.map import Map
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.questions.lock import read_lock
+from calibrant.monitoring.lock import Lock, read_lock
 
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report
@@ -32,6 +32,7 @@ __all__ = [
     "fitting",
     "fold_progress",
     "groups_used",
+    "keep",
     "of_scores",
     "reported",
     "require_reference",
@@ -59,6 +60,14 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
             " `calibrant fit`."
         )
     return loaded
+
+
+def keep(fitted: Any, output: Path, version: str | None, force: bool, record: Any = None) -> None:
+    """Save a fitted calibrator or rule, or write it to a lock file if the output is .json."""
+    if output.suffix == ".json":
+        Lock.of(fitted, model=version, rows=record).write(output, overwrite=force)
+    else:
+        fitted.save(output, overwrite=force)
 
 
 def fitting(calibrator: Any, data: DataFile) -> Any:

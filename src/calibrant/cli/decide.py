@@ -20,7 +20,7 @@ from calibrant.cli.options import (
 )
 from calibrant.cli.wording import say
 
-__all__ = ["decide"]
+__all__ = ["decide", "right_of"]
 
 PROCEDURES = ("fixed_sequence", "sgr", "learn_then_test")
 #: The file of a rule, if -o names no other.
@@ -104,8 +104,9 @@ def decide(
     threshold can be certified, the error names the number of rows needed.
 
     For a log of answers to questions, each question has a threshold, and the rule is a lock file:
-    JSON that is bound to the versions of the model in the log. With a lock file as TABLE, each row
-    of the log NEW gets a decision in the field `decision`: answer, ask or escalate.
+    JSON that is bound to the versions of the model in the log. For other tables -o NAME.json makes
+    one, bound to --model-version. With a lock file as TABLE, each row of the log NEW gets a
+    decision in the field `decision`: answer, ask or escalate.
 
     \b
     Examples:
@@ -119,9 +120,11 @@ def decide(
       calibrant apply rule.calibrant new.csv -o decided.csv
       calibrant decide answers.jsonl --max-error 0.05 -o lock.json    a threshold for each question
       calibrant decide lock.json new.jsonl                            answer, ask or escalate
+      calibrant decide log.csv -o lock.json --model-version v1        a lock of one threshold
     """
     import calibrant
     from calibrant.cli.applying import CERTIFIED, RULED, apply_to_file
+    from calibrant.cli.choosing import keep
     from calibrant.cli.reading import column_of, read_file
     from calibrant.cli.tables import working
 
@@ -151,12 +154,13 @@ def decide(
     options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
     of_answers = columns.confidence is not None or data.inputs == "score"
     if sets:
-        _of_sets(data, level, options, of_answers).save(output, overwrite=force)
+        made = _of_sets(data, level, options, of_answers)
+        keep(made, output, columns.model_version, force, data.record())
         say(str(output))
         return
     with working("certifying"):
         _certify(rule, data, of_answers, options)
-    rule.save(output, overwrite=force)
+    keep(rule, output, columns.model_version, force, None if of_answers else data.record())
     _tell(rule, output)
 
 
@@ -169,14 +173,14 @@ def _tell(rule: Any, output: Path) -> None:
 
 def _certify(rule: Any, data: Any, of_answers: bool, options: dict[str, Any]) -> None:
     if of_answers:
-        rule.fit_scores(data.values, ~_right(data), **options)
+        rule.fit_scores(data.values, ~right_of(data), **options)
     else:
         rule.set_params(inputs=data.inputs, classes=data.classes).fit(
             data.values, data.labels, **options
         )
 
 
-def _right(data: Any) -> Any:
+def right_of(data: Any) -> Any:
     """Return (n,) whether each answer was right. The values are read as logits, because any number
     may be a score.
     """

@@ -67,8 +67,9 @@ def fit(
     more than a million rows is read in parts. A map of two classes is then fitted on all rows,
     merged in narrow cells of the risk; any other calibrator on a seeded sample of rows.
     --reference names the rows that the model was trained on; `apply` then reads the features by
-    name. From a log of answers to questions, -o NAME.json makes a lock file: a calibrator fitted on
-    half of the items, and thresholds certified on the others for --max-error and --certainty.
+    name. -o NAME.json makes a lock file, which is bound to the --model-version of the rows; from a
+    log of answers to questions it holds a calibrator fitted on half of the items, and thresholds
+    certified on the others for --max-error and --certainty.
 
     \b
     Examples:
@@ -86,9 +87,10 @@ def fit(
       calibrant fit answers.jsonl -o model.calibrant                a log of questions
       calibrant fit answers.jsonl -o lock.json --max-error 0.05     and when to answer
       calibrant fit forecasts.csv --method interval -o bars.calibrant
+      calibrant fit log.csv -o lock.json --model-version v1
     """
     from calibrant.cli.applying import CERTIFIED
-    from calibrant.cli.choosing import chosen, require_reference
+    from calibrant.cli.choosing import chosen, keep, require_reference
     from calibrant.cli.large import large_fit, read_any
     from calibrant.comparison.given import shown_name
 
@@ -104,17 +106,17 @@ def fit(
     require_reference(features, reference)
     made = (
         None
-        if groups or cluster or reference
+        if groups or cluster or reference or output.suffix == ".json"
         else large_fit(file, columns, method, target, _check_target)
     )
     fitted: Any
-    fitted, said = made or _fitted(
+    fitted, said, *rows = made or _fitted(
         file, columns, method, target, groups, cluster, reference, features
     )
     if columns.one is not None:
         # ``export`` writes a function of this column.
         fitted.risk_column_ = (columns.one, columns.inputs or fitted.inputs)
-    fitted.save(output, overwrite=force)
+    keep(fitted, output, columns.model_version, force, *rows)
     status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
     say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
 
@@ -128,8 +130,8 @@ def _fitted(
     cluster: Any,
     reference: Path | None,
     features: str | None,
-) -> tuple[Any, str]:
-    """Fit on rows in memory and return (the calibrator, a description of the rows)."""
+) -> tuple[Any, ...]:
+    """Fit on rows in memory and return (the calibrator, a description of the rows, the rows)."""
     from calibrant.cli.choosing import chosen
     from calibrant.cli.large import read_any
     from calibrant.cli.reading import column_of, columns_of
@@ -161,7 +163,7 @@ def _fitted(
             fitted.feature_names_ = names
         if data.one is not None:
             fitted.risk_column_ = data.one, data.inputs
-        return fitted, f"{len(record):,} rows{data.about(record)}"
+        return fitted, f"{len(record):,} rows{data.about(record)}", record
 
 
 def _taking(calibrator: Any, groups: str | None, reference: Path | None) -> Any:

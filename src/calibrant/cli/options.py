@@ -205,7 +205,7 @@ SEVERAL = click.option(
 version_option = click.option(
     "--model-version",
     metavar="NAME",
-    help="Logs of questions: the version of the model, where the field `model` does not name it.",
+    help="Lock files: the version of the model; in logs of questions the field `model` names it.",
 )
 #: The promise of a certified rule.
 share_options = (

@@ -15,7 +15,8 @@ from calibrant.cli.wording import say
 from calibrant.contracts.domain import Domain
 from calibrant.errors import InputError
 from calibrant.groups import coded
-from calibrant.questions import QuestionLock, QuestionRules, Questions, read_questions
+from calibrant.monitoring.lock import Lock
+from calibrant.questions import QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.entries import NESTED, Fields, entries_of, is_a
 
@@ -131,7 +132,7 @@ def _inside(one: Mapping[str, Any]) -> list[Any] | None:
     return [*held.values()] if is_a(held, Mapping) else held
 
 
-def decided(lock: QuestionLock, data: QuestionFile, columns: Columns) -> dict[str, np.ndarray]:
+def decided(lock: Lock, data: QuestionFile, columns: Columns) -> dict[str, np.ndarray]:
     """Add "answer", "ask" or "escalate" to every row of a log, as ``decision``, and print how
     often.
     """
@@ -145,7 +146,7 @@ def decided(lock: QuestionLock, data: QuestionFile, columns: Columns) -> dict[st
 def certified(data: QuestionFile, output: Path, force: bool, **options: Any) -> None:
     """Certify thresholds on a log, print what is promised and write the lock file."""
     rules = QuestionRules(**options).fit(data.questions)
-    QuestionLock.of(rules).write(output, overwrite=force)
+    Lock.of(rules).write(output, overwrite=force)
     lines = [f"{name or 'all rows'}: {one}" for name, one in rules.certificates_.items()]
     lines += [f"{name or 'all rows'}: not certified; {one}" for name, one in rules.reasons_.items()]
     say("\n".join([*lines, f"The guarantee holds if {rules.guarantee_.assumes}.", str(output)]))

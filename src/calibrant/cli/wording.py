@@ -38,6 +38,7 @@ OPTIONS = tuple(
         r"\bsample_weight\b": "--weight",
         r"overwrite=True": "--force",
         r"pass any_model=True": "pass --allow-other-version",
+        r'pass model="v1"': "name it with --model-version",
         r'missing="skip"': "--skip-missing",
         r"\bn_bins\b": "--bins",
         r"probabilities='p'": "--probabilities p",

@@ -16,9 +16,6 @@ from calibrant.questions.judged import RateComparison as RateComparison
 from calibrant.questions.judged import Transport as Transport
 from calibrant.questions.judged import audit_transport as audit_transport
 from calibrant.questions.judged import compare_rates as compare_rates
-from calibrant.questions.lock import QuestionLock as QuestionLock
-from calibrant.questions.lock import SwapCheck as SwapCheck
-from calibrant.questions.lock import read_lock as read_lock
 from calibrant.questions.rates import RateEstimate as RateEstimate
 from calibrant.questions.rates import estimate_rate as estimate_rate
 from calibrant.questions.rates import labels_for_width as labels_for_width

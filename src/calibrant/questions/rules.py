@@ -87,7 +87,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     See Also
     --------
     SelectiveClassifier : one threshold for one kind of answer.
-    QuestionLock : keeps a rule for one version of a model.
+    monitoring.Lock : keeps a rule for one version of a model.
 
     Notes
     -----

@@ -1,0 +1,169 @@
+"""Tests of lock files: bound to a version, and checked on another one."""
+
+import json
+
+import numpy as np
+import pytest
+
+import calibrant as cb
+from calibrant.decisions import NeymanPearsonClassifier
+from calibrant.errors import InputError, SavedFileError
+from calibrant.monitoring import Lock, SwapCheck, read_lock
+from calibrant.monitoring.lock import check_promise, read_rows
+from calibrant.questions import QuestionRules
+
+
+def locked(tmp_path, n=2000):
+    rng = np.random.default_rng(0)
+    p = rng.beta(9.0, 1.0, n)
+    hits = (rng.random(n) < p).tolist()
+    log = [
+        {"id": i, "question": "q", "confidence": a, "correct": hit, "model": "v1"}
+        for i, (a, hit) in enumerate(zip(p.tolist(), hits, strict=True))
+    ]
+    lock = Lock.of(QuestionRules(risk=0.1, confidence=0.9).fit(log))
+    return log, lock, lock.write(tmp_path / "rules.lock.json")
+
+
+def test_a_lock_is_bound_to_a_version_of_the_model(tmp_path):
+    log, lock, path = locked(tmp_path)
+    again = read_lock(path)
+    assert again.decide(log).tolist() == lock.decide(log).tolist()
+    new = [{**row, "model": "v2"} for row in log]
+    with pytest.raises(InputError, match=r"model \['v1'\] of the lock; got \['v2'\]"):
+        again.decide(new)
+    assert again.decide(new, any_model=True).tolist() == lock.decide(log).tolist()
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["models"] == ["v1"]
+    assert content["text"]["thresholds"] == lock.fitted.thresholds_
+    content["text"]["thresholds"]["q"] = 0.1
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(SavedFileError, match="was changed after it was written"):
+        read_lock(path)
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(SavedFileError, match="is not a lock file"):
+        read_lock(path)
+
+
+def test_a_swap_is_checked_at_the_level_of_its_version(tmp_path):
+    log, lock, _ = locked(tmp_path)
+    (same,) = lock.check(log)
+    assert isinstance(same, SwapCheck)
+    assert same.alpha == pytest.approx(6.0 * 0.1 / np.pi**2)
+    assert lock.check(log, version=3)[0].alpha == pytest.approx(same.alpha / 9.0)
+    assert same.answered == same.answered_before
+    (better,) = lock.check([{**row, "correct": row["confidence"] > 0.6} for row in log])
+    assert better.state == "holds"
+    rng = np.random.default_rng(5)
+    worse = [{**row, "correct": bool(rng.random() < 0.6)} for row in log]
+    (broken,) = lock.check(worse)
+    assert (broken.state, broken.labels_needed) == ("broken", np.inf)
+    assert broken.gap > 0.2
+    (few,) = lock.check(log[:15])
+    assert few.state == "cannot tell"
+    assert few.labels_needed > 15
+
+
+def classes(n, seed, bend=1.0):
+    """(P, y) of two classes; the log-odds of P are those of y, times ``bend``."""
+    rng = np.random.default_rng(seed)
+    odds = rng.normal(0.0, 2.0, n)
+    p = 1.0 / (1.0 + np.exp(-odds))
+    return 1.0 / (1.0 + np.exp(-bend * odds)), (rng.random(n) < p).astype(int)
+
+
+def series(n, seed, spread=1.0):
+    rng = np.random.default_rng(seed)
+    mean, std = rng.normal(size=n), rng.uniform(0.5, 2.0, n)
+    return mean, std, mean + spread * std * rng.normal(size=n)
+
+
+def fitted_ones():
+    P, y = classes(2000, 0)
+    mean, std, came = series(2000, 0)
+    return {
+        "selective": (cb.SelectiveClassifier(0.1).fit(P, y), "classes"),
+        "scores": (
+            cb.SelectiveClassifier(0.2).fit_scores(np.abs(P - 0.5), (P > 0.5) != y),
+            "scores",
+        ),
+        "rates": (NeymanPearsonClassifier(0.1, 0.1).fit(P, y), "classes"),
+        "sets": (cb.ConformalSets(level=0.9).fit(P, y), "classes"),
+        "intervals": (cb.ConformalIntervals().fit(mean, came, std=std), "numbers"),
+        "calibrator": (cb.TemperatureScaling().fit(P, y), "classes"),
+        "bars": (cb.StdScaling().fit(mean, came, std=std), "numbers"),
+    }
+
+
+def rows_of(kind, good, seed=1, n=3000):
+    if kind == "numbers":
+        mean, std, came = series(n, seed, 1.0 if good else 2.0)
+        return {"P": mean, "y": came, "std": std}
+    P, y = classes(n, seed)
+    y = y if good else np.where(np.random.default_rng(9).random(n) < 0.5, y, 1 - y)
+    return {"P": P, "y": y} if kind == "classes" else {"P": np.abs(P - 0.5), "y": (P > 0.5) == y}
+
+
+@pytest.mark.parametrize("name", list(fitted_ones()))
+def test_every_rule_and_calibrator_holds_on_a_like_version_and_breaks_on_a_worse_one(
+    tmp_path, name
+):
+    fitted, kind = fitted_ones()[name]
+    lock = read_lock(Lock.of(fitted, model="v1").write(tmp_path / "lock.json"))
+    assert type(lock.use("v1")) is type(fitted)
+    good = lock.check(**rows_of(kind, True, n=12000))
+    assert {one.state for one in good} <= {"holds", "cannot tell"}
+    assert {one.state for one in lock.check(**rows_of(kind, False))} == {"broken"}
+    (few, *_) = lock.check(**rows_of(kind, True, n=12))
+    assert few.state == "cannot tell"
+    assert few.labels_needed > 12
+    assert str(few).startswith(repr(few.name))
+    if name in ("sets", "intervals", "calibrator"):
+        assert good[0].state == "holds"
+    with pytest.raises(InputError, match=r"model \['v1'\] of the lock; got \['v2'\]"):
+        lock.use("v2")
+    with pytest.raises(InputError, match="got no version"):
+        lock.use()
+    assert lock.use("v2", any_model=True) is lock.fitted
+
+
+def test_the_test_of_a_rule_is_the_binomial_one_by_hand():
+    P, y = classes(2000, 0)
+    rule = cb.SelectiveClassifier(0.1).fit(P, y)
+    new, truth = classes(500, 3)
+    (one,) = check_promise(rule, read_rows(rule, new, truth), 0.05)
+    used = rule.accept(new)
+    assert one.n == used.sum()
+    assert one.errors == ((new > 0.5) != truth)[used].sum()
+    assert one.answered == pytest.approx(used.mean())
+    from scipy.stats import binom
+
+    assert one.p_value == pytest.approx(binom.cdf(one.errors, one.n, 0.1))
+    with pytest.raises(InputError, match="rule must be a fitted rule or calibrator"):
+        check_promise(object(), None)
+
+
+def test_the_hash_is_that_of_the_calibration_rows_and_a_version_must_be_named():
+    P, y = classes(300, 0)
+    rule = cb.TemperatureScaling().fit(P, y)
+    first, again, other = (
+        Lock.of(rule, model="v1", rows=read_rows(rule, P, y)).digest,
+        Lock.of(rule, model="v1", rows=read_rows(rule, P.copy(), y)).digest,
+        Lock.of(rule, model="v1", rows=read_rows(rule, P, 1 - y)).digest,
+    )
+    assert first == again != other
+    with pytest.raises(InputError, match='pass model="v1"'):
+        Lock.of(rule)
+
+
+def test_a_broken_rule_is_rarely_said_to_hold():
+    # A true risk of exactly the promised one: a certificate may be given in 5 % of tests.
+    rng, said = np.random.default_rng(3), 0
+    P, y = classes(2000, 0)
+    rule = cb.SelectiveClassifier(0.1).fit(P, y)
+    runs = 400
+    for _ in range(runs):
+        wrong = rng.random(200) < 0.1
+        record = read_rows(rule, np.full(200, 0.999), np.where(wrong, 0, 1))
+        said += check_promise(rule, record, 0.05)[0].state == "holds"
+    assert said / runs <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / runs)
