@@ -9,7 +9,7 @@ import calibrant as cb
 from calibrant.decisions import NeymanPearsonClassifier
 from calibrant.errors import InputError, SavedFileError
 from calibrant.monitoring import Lock, SwapCheck, read_lock
-from calibrant.monitoring.lock import check_promise, read_rows
+from calibrant.monitoring.promises import read_rows
 from calibrant.questions import QuestionRules
 
 
@@ -127,22 +127,6 @@ def test_every_rule_and_calibrator_holds_on_a_like_version_and_breaks_on_a_worse
     assert lock.use("v2", any_model=True) is lock.fitted
 
 
-def test_the_test_of_a_rule_is_the_binomial_one_by_hand():
-    P, y = classes(2000, 0)
-    rule = cb.SelectiveClassifier(0.1).fit(P, y)
-    new, truth = classes(500, 3)
-    (one,) = check_promise(rule, read_rows(rule, new, truth), 0.05)
-    used = rule.accept(new)
-    assert one.n == used.sum()
-    assert one.errors == ((new > 0.5) != truth)[used].sum()
-    assert one.answered == pytest.approx(used.mean())
-    from scipy.stats import binom
-
-    assert one.p_value == pytest.approx(binom.cdf(one.errors, one.n, 0.1))
-    with pytest.raises(InputError, match="rule must be a fitted rule or calibrator"):
-        check_promise(object(), None)
-
-
 def test_the_hash_is_that_of_the_calibration_rows_and_a_version_must_be_named():
     P, y = classes(300, 0)
     rule = cb.TemperatureScaling().fit(P, y)
@@ -154,16 +138,3 @@ def test_the_hash_is_that_of_the_calibration_rows_and_a_version_must_be_named():
     assert first == again != other
     with pytest.raises(InputError, match='pass model="v1"'):
         Lock.of(rule)
-
-
-def test_a_broken_rule_is_rarely_said_to_hold():
-    # A true risk of exactly the promised one: a certificate may be given in 5 % of tests.
-    rng, said = np.random.default_rng(3), 0
-    P, y = classes(2000, 0)
-    rule = cb.SelectiveClassifier(0.1).fit(P, y)
-    runs = 400
-    for _ in range(runs):
-        wrong = rng.random(200) < 0.1
-        record = read_rows(rule, np.full(200, 0.999), np.where(wrong, 0, 1))
-        said += check_promise(rule, record, 0.05)[0].state == "holds"
-    assert said / runs <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / runs)

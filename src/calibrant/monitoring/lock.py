@@ -6,262 +6,23 @@ import json
 import math
 import tempfile
 from dataclasses import dataclass
-from functools import singledispatch
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.certificates import fewest_rows, rows_for_rate
-from calibrant._support.estimators import clone
 from calibrant._support.files import replacing
 from calibrant._support.saving import load
-from calibrant.contracts.columns import Result
-from calibrant.contracts.domain import domain_of, domain_of_input
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.reading import read_for
-from calibrant.decisions.certainty import confidence_of
-from calibrant.decisions.conformal_sets import ConformalSets
-from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
-from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError, SavedFileError
-from calibrant.folds.splits import cross_fit
-from calibrant.metrics.chosen_by import CHOSEN_BY
-from calibrant.metrics.comparison import compare
+from calibrant.monitoring.promises import SwapCheck, check_promise, read_rows
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
-from calibrant.questions.rules import QuestionRules
-from calibrant.questions.units import Unit, units_of
-from calibrant.regression.conformal import ConformalIntervals
-from calibrant.select.trust import LEAST_ROWS
 
-__all__ = ["Lock", "SwapCheck", "check_promise", "read_lock", "read_rows"]
+__all__ = ["Lock", "read_lock"]
 
 #: Name and version of the format.
 FORMAT, VERSION = "calibrant lock", 1
-#: Differences that do not matter: of the coverage, and of the score that a re-fit lowers, as a
-#: share of it.
-COVERAGE, GAIN = 0.02, 0.01
-
-
-@dataclass(frozen=True)
-class SwapCheck(Result):
-    """The promise of a rule (of one of its questions or rates), or of a calibrator, under a new
-    version of the model.
-
-    Attributes
-    ----------
-    name : str
-        The question or the rate; else the class.
-    state : {"holds", "broken", "cannot tell"}
-    answered, answered_before : float
-        Share of its rows that the rule answers, and that on the calibration rows.
-    n, errors : float
-        Labelled rows that the promise is about, and the wrong ones; an item of a log with several
-        rows counts once, with their mean.
-    p_value : float, of a risk above the promised one; for a calibrator, of no gain by a re-fit
-    alpha : float, the error probability that this version of the model may spend
-    labels_needed : float, labels that would decide, at the same error rate
-    gap : float, mean confidence less accuracy of its labelled rows; nan for forecasts
-    gain, gain_low, gain_high : float
-        Calibrators: the out-of-fold gain of a re-fit on these rows, as a share of the score, with
-        its interval at 1 - alpha; else nan.
-
-    See Also
-    --------
-    Lock : makes them by ``check``.
-    """
-
-    name: str
-    state: str
-    answered: float
-    answered_before: float
-    n: float
-    errors: float
-    p_value: float
-    alpha: float
-    labels_needed: float
-    gap: float
-    gain: float = math.nan
-    gain_low: float = math.nan
-    gain_high: float = math.nan
-
-    @property
-    def refits(self) -> bool:
-        """Whether it is about a calibrator, which is fitted again and needs no certificate."""
-        return not math.isnan(self.gain)
-
-    def __str__(self) -> str:
-        open_ = self.state == "cannot tell" and math.isfinite(self.labels_needed)
-        if self.refits:
-            ends = (
-                f"{100 * self.gain:.2g} % [{100 * self.gain_low:.2g}, {100 * self.gain_high:.2g}]"
-            )
-            seen = f"a re-fit on {self.n:,} labels lowers the score by {ends}"
-            remedy = f"; about {self.labels_needed:,} labels decide" if open_ else ""
-            return f"{self.name!r} {self.state} ({seen}{remedy})"
-        remedy = (
-            f"about {self.labels_needed:,} labels at this error rate certify it again"
-            if math.isfinite(self.labels_needed) and self.state != "broken"
-            else "fit and certify it again on labels of this version"
-        )
-        return f"{self.name!r} {self.state} ({self.errors:,.10g} of {self.n:,.10g} wrong; {remedy})"
-
-
-class Claim(NamedTuple):
-    """A rate of errors that a rule promises: the rows that it is about and the wrong ones, the
-    limit, the share of rows that it was about before, and confidence less correctness of each row.
-    """
-
-    name: str
-    rows: Unit
-    limit: float
-    before: float
-    gap: np.ndarray
-
-
-@singledispatch
-def claims(rule: Any, record: Any) -> list[Claim]:
-    """The rates that a fitted rule promises, on labelled rows."""
-    raise InputError(
-        f"rule must be a fitted rule or calibrator; got a {type(rule).__name__}; pass one of"
-        " QuestionRules, SelectiveClassifier, NeymanPearsonClassifier, ConformalSets or a"
-        " calibrator."
-    )
-
-
-def _rows(used: np.ndarray, wrong: np.ndarray) -> Unit:
-    return Unit(used[:, None] * 1.0, (used & wrong)[:, None] * 1.0)
-
-
-@claims.register
-def _(rule: QuestionRules, record: Questions) -> list[Claim]:
-    record, held = rule.calibrated(record), rule.certificates_
-    index, names = record.question.index, [str(name) for name in record.question.names]
-    table = np.array([rule.thresholds_.get(name, math.inf) for name in names])[:, None]
-    units = list(units_of(record, table, rule.unit, index, real=True))
-    gap = record.confidence - record.correct
-    found = dict.fromkeys(held, (units[0], gap))
-    if rule.unit == "question":
-        present: list[int] = np.unique(index).tolist()
-        found = {names[q]: (one, gap[index == q]) for q, one in zip(present, units, strict=True)}
-    return [
-        Claim(name, found[name][0], rule.risk, held[name].share, found[name][1])
-        for name in held
-        if name in found
-    ]
-
-
-@claims.register
-def _(rule: SelectiveClassifier, record: Any) -> list[Claim]:
-    if hasattr(rule, "classes_"):
-        score, wrong = confidence_of(rule.signal_, record)[1], record.correct < 0.5
-    else:
-        # A rule of scores: the rows are scores, and whether each answer was right.
-        score, wrong = np.diff(record.values, axis=1)[:, 0], record.labels == 0
-    gap = record.confidence - record.correct
-    used, share = rule.accept_scores(score), rule.certificate_.share
-    return [Claim(type(rule).__name__, _rows(used, wrong), rule.risk, share, gap)]
-
-
-@claims.register
-def _(rule: NeymanPearsonClassifier, record: Any) -> list[Claim]:
-    event, found = record.labels == record.position(rule.target), rule.decide(record.values)
-    gap = record.confidence - record.correct
-    rates = {
-        "false positives": (rule.false_positive_rate, ~event, 1),
-        "false negatives": (rule.false_negative_rate, event, 0),
-    }
-    return [
-        Claim(name, _rows(kind, found == said), float(rate), math.nan, gap)
-        for name, (rate, kind, said) in rates.items()
-        if rate is not None
-    ]
-
-
-@claims.register
-def _(rule: ConformalSets, record: Any) -> list[Claim]:
-    held = rule.set_record(record, record.groups)[np.arange(len(record)), record.labels]
-    rows, limit = _rows(np.ones(len(record), bool), ~held), 1.0 - rule.level + COVERAGE
-    return [Claim(type(rule).__name__, rows, limit, 1.0, record.confidence - record.correct)]
-
-
-@claims.register
-def _(rule: ConformalIntervals, record: Any) -> list[Claim]:
-    level = float(rule.levels[0]) if rule.score == "quantile" else 0.9
-    wrong = ~record.recalibrated(rule.predict_record(record)).held(level)[2]
-    rows, nothing = _rows(np.ones(len(record), bool), wrong), np.full(len(record), math.nan)
-    return [Claim(f"{100 * level:g} % intervals", rows, 1 - level + COVERAGE, 1.0, nothing)]
-
-
-def check_promise(
-    fitted: Any, record: Any, alpha: float = 0.05, refit: Any = None
-) -> list[SwapCheck]:
-    """Test what a fitted rule or calibrator promises on labelled rows of a new version.
-
-    A rule's rate is tested by the exact binomial test; alpha is split between several. Coverage may
-    miss its level by 2 points. A calibrator holds if the upper limit of the gain of a re-fit is at
-    most 1 % of the score, and is broken if the lower one is above 0.
-
-    Parameters
-    ----------
-    fitted : fitted rule or calibrator
-    record : labelled rows, as ``read_rows`` returns them
-    alpha : float
-    refit : calibrator, optional
-        The calibrator of the re-fit; default a copy of ``fitted``.
-    """
-    if isinstance(fitted, DomainCalibrator) and not isinstance(fitted, ConformalIntervals):
-        return [_of_calibrator(fitted, record, alpha, clone(fitted) if refit is None else refit)]
-    found = claims(fitted, record)
-    share = alpha / max(len(getattr(fitted, "certificates_", found)), 1)
-    return [_of_claim(one, share) for one in found]
-
-
-def _of_claim(one: Claim, alpha: float) -> SwapCheck:
-    n, errors, limit = float(one.rows.m[0]), float(one.rows.e[0]), one.limit
-    likely = np.array([one.before])
-    p = float(one.rows.p_values(limit, alpha, likely)[0]) if n else 1.0
-    broken = n > 0.0 and float(one.rows.broken(limit, alpha, likely)[0]) <= alpha
-    state = "holds" if p <= alpha else "broken" if broken else "cannot tell"
-    share = n / one.rows.n
-    rows = rows_for_rate(errors / n, limit, alpha) if n else float(fewest_rows(limit, alpha))
-    needed = math.ceil(rows / share) if share and math.isfinite(rows) else math.inf
-    gap = float(one.gap.mean())
-    return SwapCheck(one.name, state, share, one.before, n, errors, p, alpha, needed, gap)
-
-
-def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCheck:
-    name, n = type(fitted).__name__, len(record)
-    before = record.recalibrated(fitted.predict_record(record), fitted.tags.output)
-    gap = (
-        float((before.confidence - before.correct).mean()) if hasattr(before, "correct") else np.nan
-    )
-    if n < LEAST_ROWS:
-        ends = (0.0, -math.inf, math.inf)
-        return SwapCheck(name, "cannot tell", 1.0, 1.0, n, 0, 1.0, alpha, LEAST_ROWS, gap, *ends)
-    after = record.recalibrated(cross_fit(refit, record).result, refit.tags.output)
-    score = CHOSEN_BY[domain_of(record)].score
-    (row,) = compare.of({"fitted": before, "re-fit": after}, [score], level=1.0 - alpha).rows
-    # Equal predictions have no standard error, and no gain.
-    found = np.nan_to_num(np.array([row.difference, row.high, row.low, row.p_value - 1.0]))
-    gain, low, high = (float(-one) for one in found[:3] / abs(row.first_value))
-    state = "holds" if high <= GAIN else "broken" if low > 0.0 else "cannot tell"
-    away = max(gain, GAIN - gain)
-    needed = math.ceil(n * (0.5 * (high - low) / away) ** 2)
-    figures = (n, 0, 1.0 + float(found[3]), alpha, max(needed, LEAST_ROWS), gap, gain, low, high)
-    return SwapCheck(name, state, 1.0, 1.0, *figures)
-
-
-def read_rows(fitted: Any, P: Any, y: Any = None, std: Any = None) -> Any:
-    """The labelled rows of one output, as a fitted rule or calibrator reads them."""
-    score = CHOSEN_BY[domain_of_input(P, std, fitted)].score
-    classes = getattr(fitted, "classes_", None)
-    # A rule of scores takes any number, and outcomes of 0 (wrong) and 1.
-    of_scores = isinstance(fitted, SelectiveClassifier) and classes is None
-    inputs = "logit" if of_scores else getattr(fitted, "inputs", "probability")
-    return read_for([score], y, P, std, None, classes, inputs).one_output()
 
 
 @dataclass(frozen=True)
@@ -288,6 +49,7 @@ class Lock:
 
     Examples
     --------
+    >>> from calibrant import QuestionRules, SelectiveClassifier
     >>> rng = np.random.default_rng(0)
     >>> p = rng.beta(9.0, 1.0, 2000)
     >>> log = [
@@ -426,6 +188,7 @@ def read_lock(path: str | Path) -> Lock:
 
     Examples
     --------
+    >>> from calibrant import QuestionRules
     >>> rng = np.random.default_rng(0)
     >>> p = rng.beta(9.0, 1.0, 2000)
     >>> log = [{"confidence": a, "correct": bool(b)} for a, b in zip(p, rng.random(2000) < p)]
