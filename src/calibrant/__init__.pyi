@@ -32,6 +32,7 @@ from calibrant.models.conformal_regressor import ConformalRegressor as Conformal
 from calibrant.monitoring.over_time import monitor as monitor
 from calibrant.online.adaptive_intervals import AdaptiveIntervals as AdaptiveIntervals
 from calibrant.online.adaptive_sets import AdaptiveSets as AdaptiveSets
+from calibrant.online.online_calibrator import OnlineCalibrator as OnlineCalibrator
 from calibrant.questions.calibrator import QuestionCalibrator as QuestionCalibrator
 from calibrant.questions.rates import estimate_rate as estimate_rate
 from calibrant.questions.read import read_questions as read_questions

@@ -1,0 +1,98 @@
+"""Mixtures over rates of forgetting by their own log loss, and running means in bins."""
+
+import numpy as np
+
+from calibrant._kernels.online_isotonic import Cells
+from calibrant._kernels.online_logistic import Design, State
+
+__all__ = ["begin_mixture", "block_size", "forecast_of", "learn_block", "read_block"]
+
+
+def block_size(n: int) -> int:
+    """Rows of the block that begins after n rows: up to 64, and up to 256 far from the start."""
+    return max(1, min(64, n // 8), min(256, n // 512))
+
+
+def begin_mixture(count: int, n_bins: int) -> State:
+    """Equal weights of rates, and empty bins."""
+    names = "blocks", "rows_learnt", "bin_rows", "bin_hits"
+    sizes = 1, 1, n_bins, n_bins
+    empty = {name: np.zeros(size) for name, size in zip(names, sizes, strict=True)}
+    return empty | {"log_weight": np.full(count, -np.log(count))}
+
+
+def learn_block(
+    state: State, rows: Design | Cells, rule: str | None, wanted: bool
+) -> tuple[State, np.ndarray]:
+    """The state after a whole block, and the probabilities (k, B) before each row if wanted (else
+    the outcomes).
+    """
+    new, path, likelihood = rows.learnt(state)
+    out = rows.y
+    if wanted or rule is not None:
+        out, bins = _mixed(state, rows, path, likelihood, rule)
+        new |= bins
+    weight = _weights(state["log_weight"] + likelihood.sum(axis=1))
+    new["blocks"] = state["blocks"] + 1.0
+    new["rows_learnt"] = state["rows_learnt"] + likelihood.shape[1]
+    share = 1.0 / (new["blocks"] + 1.0)
+    new["log_weight"] = np.log((1.0 - share) * weight + share / len(weight))
+    return new, out
+
+
+def read_block(state: State, rows: Design | Cells, rule: str | None) -> tuple[State, np.ndarray]:
+    """Parameters ("theta"), weights ("weight") and bins after some rows of a block, and the
+    probabilities (k, B) before each row.
+    """
+    theta, path, likelihood = rows.ahead(state)
+    out, bins = _mixed(state, rows, path, likelihood, rule)
+    weight = _weights(state["log_weight"] + likelihood.sum(axis=1))
+    return {"theta": theta, "weight": weight} | bins, out
+
+
+def forecast_of(rows: Design | Cells, now: State, rule: str | None) -> np.ndarray:
+    """Probabilities (k, B) of rows by the parameters, weights and bins of :func:`read_block`."""
+    each = now["weight"][:, None, None] * rows.forecast(now["theta"][:, :, None])
+    q = np.add.accumulate(each, axis=0)[-1]
+    if rule is None:
+        return q
+    place = _bin_of(q, len(now["bin_rows"]))
+    return _in_bin(q, now["bin_hits"][place], now["bin_rows"][place], rule)
+
+
+def _weights(log_weight: np.ndarray) -> np.ndarray:
+    """Weights that sum to 1 over the first axis."""
+    weight = np.exp(log_weight - log_weight.max(axis=0))
+    return weight / weight.sum(axis=0)
+
+
+def _mixed(
+    state: State, rows: Design | Cells, path: np.ndarray, likelihood: np.ndarray, rule: str | None
+) -> tuple[np.ndarray, State]:
+    """Probabilities (k, B) before each row, and the bins after the last."""
+    before = np.add.accumulate(likelihood, axis=1) - likelihood
+    weight = _weights(state["log_weight"][:, None] + before)
+    q = (weight[:, None] * rows.forecast(path)).sum(axis=0)
+    if rule is None:
+        return q, {}
+    place, m = _bin_of(q[0], len(state["bin_rows"])), np.arange(len(state["bin_rows"]))[:, None]
+    member, each = (m == place).astype(np.float64), np.arange(len(place))
+    hits, count = (
+        np.add.accumulate(np.column_stack([state[name], new]), axis=1)
+        for name, new in (("bin_hits", member * rows.y), ("bin_rows", member))
+    )
+    out = _in_bin(q[0], hits[place, each], count[place, each], rule)
+    return out[None], {"bin_hits": hits[:, -1], "bin_rows": count[:, -1]}
+
+
+def _bin_of(q: np.ndarray, n_bins: int) -> np.ndarray:
+    return np.minimum((q * n_bins).astype(np.intp), n_bins - 1)
+
+
+def _in_bin(q: np.ndarray, hits: np.ndarray, rows: np.ndarray, rule: str) -> np.ndarray:
+    """Probability from the outcomes of earlier rows in the bin of q: by "brier" their mean, or q
+    before the first; by "log_loss" (hits + 1/2) / (rows + 1).
+    """
+    if rule == "log_loss":
+        return (hits + 0.5) / (rows + 1.0)
+    return np.where(rows > 0.0, hits / np.maximum(rows, 1.0), q)
