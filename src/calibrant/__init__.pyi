@@ -17,6 +17,7 @@ from calibrant._support.saving import load as load
 from calibrant._version import __version__ as __version__
 from calibrant.audits.audit import audit as audit
 from calibrant.citations import cite as cite
+from calibrant.comparison.versions import compare_versions as compare_versions
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
 from calibrant.decisions.conformal_sets import ConformalSets as ConformalSets
 from calibrant.decisions.selective_classifier import SelectiveClassifier as SelectiveClassifier

@@ -39,7 +39,7 @@ class Lock:
     See Also
     --------
     read_lock : reads one from its file.
-    metrics.compare : whether the new version is better.
+    compare_versions : compares two versions on the same rows.
 
     Notes
     -----

@@ -91,11 +91,11 @@ class SwapCheck(Result):
             seen = f"a re-fit on {self.n:,} labels lowers the score by {ends}"
             remedy = f"; about {self.labels_needed:,} labels decide" if open_ else ""
             return f"{self.name!r} {self.state} ({seen}{remedy})"
-        remedy = (
-            f"about {self.labels_needed:,} labels at this error rate certify it again"
-            if math.isfinite(self.labels_needed) and self.state != "broken"
-            else "fit and certify it again on labels of this version"
-        )
+        remedy = "fit and certify it again on labels of this version"
+        if math.isfinite(self.labels_needed) and self.state != "broken":
+            above = self.state == "cannot tell" and self.p_value > 0.5
+            proof = "show that it is broken" if above else "certify it again"
+            remedy = f"about {self.labels_needed:,} labels at this error rate {proof}"
         return f"{self.name!r} {self.state} ({self.errors:,.10g} of {self.n:,.10g} wrong; {remedy})"
 
 
@@ -196,13 +196,14 @@ def check_promise(
 
     Parameters
     ----------
-    fitted : fitted rule or calibrator
+    fitted : fitted rule or calibrator, or None for predictions that are used as they are
     record : labelled rows, as ``read_rows`` returns them
     alpha : float
     refit : calibrator, optional
-        The calibrator of the re-fit; default a copy of ``fitted``.
+        The calibrator of the re-fit; default a copy of ``fitted``, and required without one.
     """
-    if isinstance(fitted, DomainCalibrator) and not isinstance(fitted, ConformalIntervals):
+    of_rates = isinstance(fitted, ConformalIntervals)
+    if fitted is None or (isinstance(fitted, DomainCalibrator) and not of_rates):
         return [_of_calibrator(fitted, record, alpha, clone(fitted) if refit is None else refit)]
     found = claims(fitted, record)
     share = alpha / max(len(getattr(fitted, "certificates_", found)), 1)
@@ -216,15 +217,22 @@ def _of_claim(one: Claim, alpha: float) -> SwapCheck:
     broken = n > 0.0 and float(one.rows.broken(limit, alpha, likely)[0]) <= alpha
     state = "holds" if p <= alpha else "broken" if broken else "cannot tell"
     share = n / one.rows.n
-    rows = rows_for_rate(errors / n, limit, alpha) if n else float(fewest_rows(limit, alpha))
+    # As many rows at this rate prove that it is below the limit, or above.
+    rate = errors / n if n else 0.0
+    above = state == "cannot tell" and rate > limit
+    ends = (1.0 - rate, 1.0 - limit) if above else (rate, limit)
+    rows = rows_for_rate(*ends, alpha) if n else float(fewest_rows(limit, alpha))
     needed = math.ceil(rows / share) if share and math.isfinite(rows) else math.inf
+    needed = max(needed, int(one.rows.n) + 1) if state == "cannot tell" else needed
     gap = float(one.gap.mean())
     return SwapCheck(one.name, state, share, one.before, n, errors, p, alpha, needed, gap)
 
 
 def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCheck:
-    name, n = type(fitted).__name__, len(record)
-    before = record.recalibrated(fitted.predict_record(record), fitted.tags.output)
+    name, n, before = "no calibrator", len(record), record
+    if fitted is not None:
+        name = type(fitted).__name__
+        before = record.recalibrated(fitted.predict_record(record), fitted.tags.output)
     gap = (
         float((before.confidence - before.correct).mean()) if hasattr(before, "correct") else np.nan
     )

@@ -1,0 +1,371 @@
+"""Two versions of a model on the same rows: what moved, for whom, and what still holds."""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial, singledispatch
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
+from calibrant._kernels.certificates import rows_for_rate
+from calibrant._kernels.clusters import variance_of_sum
+from calibrant._kernels.intervals import mean_limits, normal_quantile, powers
+from calibrant._kernels.ragged_links import row_sums
+from calibrant.audits.families import audited
+from calibrant.audits.levels import Column, cells, columns_of, family
+from calibrant.audits.sample import ScoreSample
+from calibrant.comparison.given import resolve
+from calibrant.comparison.version_result import GroupMove, Move, VersionComparison
+from calibrant.contracts.domain import Domain, Facet, columns_named, domain_of_input
+from calibrant.contracts.interval import require_level
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_for
+from calibrant.decisions.certainty import confidence_of
+from calibrant.decisions.conformal_sets import ConformalSets
+from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
+from calibrant.decisions.selective_classifier import SelectiveClassifier
+from calibrant.errors import InputError
+from calibrant.forecasts.read import as_forecast
+from calibrant.groups import clustered, label_columns
+from calibrant.labels import array_of, is_missing
+from calibrant.metrics.chosen_by import CHOSEN_BY
+from calibrant.metrics.comparison import compare
+from calibrant.monitoring.lock import Lock
+from calibrant.monitoring.promises import SwapCheck, check_promise
+from calibrant.predictions import Inputs, read
+from calibrant.questions.domain import QUESTIONS
+from calibrant.questions.read import as_questions
+from calibrant.questions.rules import QuestionRules
+
+__all__ = ["compare_versions"]
+
+#: Levels at which two forecasts are compared.
+LEVELS = np.arange(0.05, 1.0, 0.1)
+#: Number of parts of a column of numbers, crossed columns, and draws, as in an audit.
+N_PARTS, DEPTH, DRAWS = 5, 2, 1000
+#: Differences of a row from 0 to 1; others have a sign.
+SHARES = ("changed answers", "distance")
+#: Labels to begin with where no rate is known.
+FIRST = 200
+
+
+#: The name of the score, its values under both versions, and other differences of each row.
+Moves = tuple[str, np.ndarray, np.ndarray, dict[str, np.ndarray]]
+
+
+def _of_classes(old: Any, new: Any) -> Moves:
+    if old.n_classes != new.n_classes:
+        raise InputError(
+            f"old and new must have the same classes; got {old.n_classes} and {new.n_classes};"
+            " compare the classes that both have."
+        )
+    P, Q = old.probabilities, new.probabilities
+    of_event = old.n_classes == 2
+    name = "risk" if of_event else "confidence"
+    scores = (P[:, 1], Q[:, 1]) if of_event else (old.confidence, new.confidence)
+    changed = {"changed answers": old.predicted != new.predicted}
+    return name, *scores, changed | {"distance": 0.5 * np.abs(P - Q).sum(axis=1)}
+
+
+def _of_numbers(old: Any, new: Any) -> Moves:
+    apart = new.forecast.quantile(LEVELS) - old.forecast.quantile(LEVELS)
+    others = {"std": new.std - old.std, "distance": np.abs(apart).mean(axis=1)}
+    return "mean", old.mean, new.mean, others
+
+
+def _of_questions(old: Any, new: Any) -> Moves:
+    asked = [one.question.names[one.question.index].tolist() for one in (old, new)]
+    if asked[0] != asked[1] or not np.array_equal(old.start, new.start):
+        raise InputError(
+            "old and new must hold the same rows with the same options, in the same order; got"
+            " others; sort both by item and question."
+        )
+    distance = 0.5 * row_sums(np.abs(new.probability - old.probability), old.start)
+    others = {"changed answers": old.answer != new.answer, "distance": distance}
+    return "confidence", old.confidence, new.confidence, others
+
+
+#: Functions that measure the change of each row, by domain.
+MOVES: Facet[Callable[[Any, Any], Moves]] = Facet("comparison of versions")
+MOVES.register(CLASSIFICATION, lambda: _of_classes)
+MOVES.register(REGRESSION, lambda: _of_numbers)
+MOVES.register(QUESTIONS, lambda: _of_questions)
+
+
+@singledispatch
+def decided(rule: Any, record: Any) -> dict[str, np.ndarray]:
+    """Return the decisions of a rule on all rows, as numbers by their name; none for others."""
+    return {}
+
+
+@decided.register
+def _(rule: SelectiveClassifier, record: Any) -> dict[str, np.ndarray]:
+    if not hasattr(rule, "classes_"):
+        return {}
+    return {"accepted rows": rule.accept_scores(confidence_of(rule.signal_, record)[1])}
+
+
+@decided.register
+def _(rule: NeymanPearsonClassifier, record: Any) -> dict[str, np.ndarray]:
+    return {"predicted events": rule.decide(record.values) == 1}
+
+
+@decided.register
+def _(rule: ConformalSets, record: Any) -> dict[str, np.ndarray]:
+    return {"classes in a set": rule.set_record(record, record.groups).sum(axis=1)}
+
+
+@decided.register
+def _(rule: QuestionRules, record: Any) -> dict[str, np.ndarray]:
+    return {"answered rows": rule.decide(record) == "answer"}
+
+
+def compare_versions(
+    old: Any,
+    new: Any,
+    y: ArrayLike | None = None,
+    *,
+    calibrator: Any = None,
+    rule: Any = None,
+    groups: Any = None,
+    level: float = 0.95,
+    cluster: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    inputs: Inputs = "probability",
+    random_state: int = 0,
+) -> VersionComparison:
+    r"""Compare two versions of a model on the same rows: what moved, for whom, which is better, and
+    whether the old calibrator or rule still holds.
+
+    .. math:: \bar d = \frac1n \sum_i \big( f_{new}(x_i) - f_{old}(x_i) \big), \qquad
+        \overline{TV} = \frac1n \sum_i \tfrac12 \sum_k |P^{new}_{ik} - P^{old}_{ik}|
+
+    Parameters
+    ----------
+    old, new : (n, K), or (n,) for binary; forecasts, or pairs (mean, std); or logs of questions
+        Predictions of the two versions, before calibration, for the same rows in the same order.
+    y : (n,) outcomes, optional
+        Missing (None or NaN) where a row has no label; logs of questions hold their own.
+    calibrator : fitted calibrator or Lock, optional
+        That of the old version. Without one and without a rule, the predictions of the new version
+        are tested as they are, against a re-fit by the default calibrator.
+    rule : fitted rule or Lock, optional
+        That of the old version, on calibrated predictions if ``calibrator`` is passed.
+    groups : frame, mapping, (n, c) array of columns or (n,) labels, optional
+        Groups, and their crossings of two columns, in which to look for changes. Default: the
+        questions and types of a log.
+    level : float, default 0.95
+        The level of intervals; 1 - ``level`` is the error probability of each test, and of all
+        groups together.
+    cluster : (n,) labels of any kind, optional
+        Clusters of dependent rows.
+    classes : (K,) labels in column order, optional
+    inputs : {"probability", "logit"}
+    random_state : int, default 0
+
+    Returns
+    -------
+    VersionComparison
+        ``advice`` is "keep" (it still holds), "re-fit" (the calibrator is broken), "re-certify"
+        (the rule is), or "cannot tell", with ``labels_needed``.
+
+    Raises
+    ------
+    InputError
+
+    See Also
+    --------
+    monitoring.Lock : binds a calibrator or rule to a version, and checks the next one.
+    metrics.compare : any metric of any number of models.
+
+    Notes
+    -----
+    Use it before a new version is put to use. Without labels it shows what moved, and also what a
+    rule would do, but never whether the promise holds: a version that moved nowhere on average may
+    still be wrong elsewhere. A group is listed if its mean change differs from 0, by a test for all
+    groups together (:func:`calibrant.audit`, weak null). The tests of a rule are those that
+    certified it; coverage may miss its level by 2 points. A calibrator holds if a re-fit on the
+    labelled rows can lower its score by 1 % at most, out of fold. The rows must not be those that
+    the new version was made with. Number a sequence of versions with ``Lock.check``.
+
+    References
+    ----------
+    Bauer, "Multiple testing in clinical trials", Statistics in Medicine 1991. Garg et al.,
+    "Leveraging unlabeled data to predict out-of-distribution performance", ICLR 2022.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> odds = rng.normal(0.0, 2.0, 2000)
+    >>> p = 1.0 / (1.0 + np.exp(-odds))
+    >>> y = (rng.random(2000) < p).astype(int)
+    >>> sharper = 1.0 / (1.0 + np.exp(-3.0 * odds))
+    >>> rule = SelectiveClassifier(risk=0.15).fit(p, y)
+    >>> found = compare_versions(p, sharper, y, rule=rule)
+    >>> found.advice, found.comparison.rows[0].meaning
+    ('re-certify', 'worse')
+    >>> compare_versions(p, sharper, rule=rule).advice
+    'cannot tell'
+    """
+    require_level(level)
+    domain = domain_of_input(*(old[:2] if isinstance(old, tuple) else (old,)))
+    sides, known = _read(domain, old, new, y, classes, inputs, cluster)
+    if len(sides[0]) != len(sides[1]):
+        raise InputError(
+            f"old and new must hold the same rows; got {len(sides[0])} and {len(sides[1])}; keep"
+            " the rows that both have, in one order."
+        )
+    named = columns_named(sides[0]) if groups is None else label_columns(groups, sides[0])
+    score, before, after, others = MOVES[domain](sides[0], sides[1])
+    given = [one.fitted if isinstance(one, Lock) else one for one in (calibrator, rule)]
+    moves = {score: after - before, **others, **_decisions(given[0], given[1], sides)}
+    look = partial(_by_group, level=level, random_state=random_state)
+    labelled, rows = [one.take(known) for one in sides], np.flatnonzero(known)
+    checks, comparison, losses = list[SwapCheck](), None, list[GroupMove]()
+    if known.any():
+        by = CHOSEN_BY[domain]
+        ones = dict(zip(("old", "new"), labelled, strict=True))
+        comparison = compare.of(ones, list(by.compared(labelled)), level=level)
+        checks = _checks(calibrator, rule, labelled[1], 1.0 - level, domain)
+        first, second = (cast(Any, by.score).losses_of(one) for one in labelled)
+        own = [(name, column[rows]) for name, column in named]
+        losses = look(own, labelled[0], first, second)
+    return VersionComparison(
+        *_advised(checks, sides[0].agrees_with(sides[1]), given[1], 1.0 - level),
+        [_mean(name, one * 1.0, sides[0], level) for name, one in moves.items()],
+        look(named, sides[0], before, after),
+        [one for one in losses if one.change < 0.0],
+        [one for one in losses if one.change > 0.0],
+        comparison,
+        checks,
+        len(sides[0]),
+        int(known.sum()),
+    )
+
+
+def _read(
+    domain: Domain, old: Any, new: Any, y: Any, classes: Any, inputs: Any, cluster: Any
+) -> tuple[list[Any], np.ndarray]:
+    """Return (records of all rows, (n,) whether each is labelled); rows without a label have any,
+    which is not used.
+    """
+    if domain is QUESTIONS:
+        sides = [clustered(as_questions(one, y), cluster) for one in (old, new)]
+        return sides, sides[0].labelled
+    old, new = (as_forecast(one) if domain is REGRESSION else one for one in (old, new))
+    if y is None and domain is CLASSIFICATION:
+        sides = [read(one, None, inputs=inputs, classes=classes) for one in (old, new)]
+        return [clustered(one, cluster) for one in sides], np.zeros(len(sides[0]), bool)
+    listed = [None] * len(old) if y is None else array_of(y).tolist()
+    known = np.array([not is_missing(one) for one in listed])
+    any_one = next((one for one in listed if not is_missing(one)), 0.0)
+    filled = np.array([one if seen else any_one for one, seen in zip(listed, known, strict=True)])
+    score = CHOSEN_BY[domain].score
+    sides = [read_for([score], filled, one, None, None, classes, inputs) for one in (old, new)]
+    return [clustered(one.one_output(), cluster) for one in sides], known
+
+
+def _decisions(calibrator: Any, rule: Any, sides: Sequence[Any]) -> dict[str, np.ndarray]:
+    """Return the change of what a rule decides on each row, by its name."""
+    first, second = (decided(rule, _calibrated(calibrator, one)) for one in sides)
+    return {name: second[name] * 1.0 - first[name] * 1.0 for name in first}
+
+
+def _calibrated(calibrator: Any, record: Any) -> Any:
+    if calibrator is None:
+        return record
+    return record.recalibrated(calibrator.predict_record(record), calibrator.tags.output)
+
+
+def _checks(
+    calibrator: Any, rule: Any, record: Any, alpha: float, domain: Domain
+) -> list[SwapCheck]:
+    """Test the calibrator, and the rule on calibrated rows; without both, the predictions as they
+    are.
+    """
+    if calibrator is None and rule is None:
+        return check_promise(None, record, alpha, resolve(None, domain))
+    fitted = calibrator.fitted if isinstance(calibrator, Lock) else calibrator
+    given = ((calibrator, record), (rule, _calibrated(fitted, record)))
+    return [
+        one
+        for held, rows in given
+        if held is not None
+        for one in (
+            held.check_record(rows) if isinstance(held, Lock) else check_promise(held, rows, alpha)
+        )
+    ]
+
+
+def _advised(
+    checks: list[SwapCheck], same: bool, rule: Any, alpha: float
+) -> tuple[str, str, float]:
+    """Return (advice, reason, labels needed)."""
+    if same:
+        return "keep", "both versions predict the same", 0.0
+    broken = [one for one in checks if one.state == "broken"]
+    untold = [one for one in checks if one.state == "cannot tell"]
+    reason = "; ".join(map(str, broken or untold or checks))
+    if broken:
+        return "re-fit" if any(one.refits for one in broken) else "re-certify", reason, 0.0
+    if untold:
+        return "cannot tell", reason, max(one.labels_needed for one in untold)
+    if checks:
+        return "keep", reason, 0.0
+    one = getattr(rule, "certificate_", None)
+    found = getattr(rule, "certificates_", {} if one is None else {"": one}).values()
+    needed = [
+        rows_for_rate(c.errors / c.accepted, c.risk, alpha / len(found)) / c.share
+        for c in found
+        if c.accepted
+    ]
+    said = "no row has a label, so whether anything still holds cannot be told"
+    return "cannot tell", said, math.ceil(max(needed, default=FIRST))
+
+
+def _by_group(
+    named: Sequence[tuple[str | None, np.ndarray]],
+    record: Any,
+    before: np.ndarray,
+    after: np.ndarray,
+    *,
+    level: float,
+    random_state: int,
+) -> list[GroupMove]:
+    """Return the groups whose mean moved, by an audit of the new values as predictions of the
+    old.
+    """
+    columns = columns_of(named, N_PARTS, record.weights)
+    if not len(family(columns, DEPTH)):
+        return []
+    order = np.lexsort([cells(columns, len(before)), after, before])
+    cluster = None if record.cluster is None else record.cluster[order]
+    old, new, ones = before[order, None], after[order, None], np.ones((len(order), 1))
+    sample = ScoreSample(("",), record.weights[order], new, old, ones, cluster, order)
+    columns = [Column(one.name, one.levels, one.index[order]) for one in columns]
+    how = (level, "weak", None, DEPTH, 0.0, "any", DRAWS, random_state)
+    off = sorted(audited(sample, columns, None, "", *how).off, key=lambda one: -abs(one.gap))
+    return [
+        GroupMove(g.name, g.n, g.came, g.said, g.gap, g.low, g.high, float(g.p_value or 0.0))
+        for g in off
+    ]
+
+
+def _mean(name: str, values: np.ndarray, record: Any, level: float) -> Move:
+    """Return the mean with the interval of one with an unseen row, which may be as large as the
+    largest of these, and reach 1 for probabilities and shares.
+    """
+    weight, worth = record.weights, record.weights.sum()
+    mean, freedom = weight @ values / worth, max(worth - 1.0, 1.0)
+    sums = np.array([weight @ power for power in powers(values)])
+    if record.cluster is not None and values.any():
+        variance, freedom = variance_of_sum(weight * (values - mean), record.cluster, weight)
+        spread = weight @ (values - mean) ** 2 / worth
+        worth = min(worth, 1.0 + spread / max(variance / weight.sum() ** 2, 1e-300))
+    least, most = float(values.min()), float(values.max())
+    if not hasattr(record, "forecast"):
+        least, most = (0.0 if name in SHARES else -1.0), max(most, 1.0)
+    wide = 2.0 * float(special.ndtr(normal_quantile(level, freedom))) - 1.0
+    low, high = mean_limits(worth, sums * worth / weight.sum(), least, most, wide)
+    return Move(name, float(mean), float(low), float(high))
