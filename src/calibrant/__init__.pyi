@@ -45,6 +45,8 @@ from calibrant.reporting.report import report as report
 from calibrant.scalings.temperature import TemperatureScaling as TemperatureScaling
 from calibrant.select.auto import AutoCalibrator as AutoCalibrator
 from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoRegressionCalibrator
+from calibrant.shift.estimated_performance import estimate_performance as estimate_performance
+from calibrant.shift.importance_weights import ImportanceWeights as ImportanceWeights
 from calibrant.wrap.group_calibrator import GroupCalibrator as GroupCalibrator
 from calibrant.wrap.one_vs_rest import OneVsRest as OneVsRest
 

@@ -1,0 +1,326 @@
+"""Performance on new rows without labels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant._kernels.intervals import inside, normal_quantile
+from calibrant._kernels.logistic import sigmoid
+from calibrant._kernels.softmax import log_odds
+from calibrant._support.estimators import clone
+from calibrant._support.options import require_option
+from calibrant.contracts.columns import Result
+from calibrant.contracts.interval import require_level
+from calibrant.errors import InputError
+from calibrant.forecasts.read import ForecastRecord, as_forecast, read_forecast
+from calibrant.groups import group_columns
+from calibrant.predictions import Inputs, Predictions, read
+from calibrant.shift.estimands import (
+    BOUNDED,
+    ERROR_METRICS,
+    Estimate,
+    class_estimate,
+    error_estimate,
+    metric_key,
+)
+from calibrant.shift.expected_outcomes import Moved, log_odds_of_second
+from calibrant.shift.importance_weights import ImportanceWeights
+
+__all__ = ["PerformanceEstimate", "estimate_performance"]
+
+#: Fewest labelled rows, and new rows.
+LEAST, LEAST_NEW = 50, 20
+#: Most classes whose probabilities are all compared between old and new rows; of more, the largest.
+MOST_CLASSES, LARGEST = 10, 3
+UNSEEN = "A change of the labels given the inputs cannot be seen without labels."
+
+
+@dataclass(frozen=True)
+class PerformanceEstimate(Result):
+    """Estimated performance on new rows.
+
+    Attributes
+    ----------
+    metric : str
+    value, low, high : float
+        The estimate and the limits of its interval.
+    level : float
+    target : {"realised", "expected"}
+        What the interval covers: the metric that the labels of these very rows will give, or its
+        mean over rows like them.
+    state : {"holds", "cannot tell"}
+        "cannot tell" where the labelled rows say too little about the new ones.
+    reasons : list of str
+        Why it cannot tell.
+    before : float
+        The metric on the labelled rows.
+    change, change_low, change_high : float
+        ``value - before`` with its interval.
+    n_new, n_reference : int
+    n_effective : float
+        Number of rows that the weighted labelled rows are worth.
+    outside : float
+        Share of new rows unlike any labelled row.
+    shift_p_value : float
+        p-value of the test that the inputs have not changed.
+    changed : list of str
+        Columns that differ more than by chance, the most different first.
+    note : str
+        What cannot be seen.
+
+    See Also
+    --------
+    estimate_performance : makes one.
+    """
+
+    metric: str
+    value: float
+    low: float
+    high: float
+    level: float
+    target: Literal["realised", "expected"]
+    state: Literal["holds", "cannot tell"]
+    reasons: list[str]
+    before: float
+    change: float
+    change_low: float
+    change_high: float
+    n_new: int
+    n_reference: int
+    n_effective: float
+    outside: float
+    shift_p_value: float
+    changed: list[str]
+    note: str = UNSEEN
+
+    def __str__(self) -> str:
+        found = (
+            f"{self.metric}: {self.value:.4g} [{self.low:.4g}, {self.high:.4g}] ({self.target})"
+            f" on {self.n_new:,} rows without labels, {self.before:.4g} on {self.n_reference:,}"
+            f" with labels; change {self.change:+.3g} [{self.change_low:+.3g},"
+            f" {self.change_high:+.3g}]"
+        )
+        doubt = "" if self.state == "holds" else f" Cannot tell: {'; '.join(self.reasons)}."
+        return f"{found}.{doubt} {self.note}"
+
+
+def estimate_performance(
+    P_new: Any,
+    *,
+    reference: Any,
+    X: Any = None,
+    metric: Any = "accuracy",
+    importance: ImportanceWeights | None = None,
+    costs: ArrayLike | None = None,
+    level: float = 0.95,
+    target: Literal["realised", "expected"] = "realised",
+    inputs: Inputs = "probability",
+    classes: ArrayLike | None = None,
+    random_state: int = 0,
+) -> PerformanceEstimate:
+    r"""Estimate a metric on new rows that have no labels yet, from labelled rows of the same model.
+
+    .. math:: \frac1m \sum_{j \in new} \hat m(x_j) + \lambda \frac{\sum_{i \in ref} \hat w(x_i)
+        \{m_i - \hat m(x_i)\}}{\sum_{i \in ref} \hat w(x_i)}
+
+    where :math:`m_i` is the metric of a labelled row, :math:`\hat m` its expectation by a
+    calibrated model, out of fold, and :math:`\hat w` the importance weight of the row. The factor
+    :math:`\lambda = d^2 / (d^2 + s^2)` shrinks the correction d by its variance. AUROC and F1 use
+    the same masses of rows and classes.
+
+    Parameters
+    ----------
+    P_new : (m, K), or (m,) for binary: the model's predictions of the new rows; or a forecast, such
+        as ``(mean, std)``
+    reference : (P, y)
+        Predictions (or forecasts) and labels of rows that the model did not learn from.
+    X : (X_reference, X_new), optional
+        The inputs of both, as arrays or frames. Without them, only the predictions are compared.
+    metric : str or metric
+        "accuracy", "auroc", "f1", "log_loss", "brier_score" (over all classes),
+        "event_brier_score", "cost"; "mae" or "rmse" of forecasts. AUROC, F1 and the Brier score of
+        the event take two classes, and the second is the event.
+    importance : ImportanceWeights, optional
+        Unfitted, to change its options or to pass known weights.
+    costs : (A, K) array, for "cost"
+        Cost of each action in each class; the model takes the action that it expects to be
+        cheapest.
+    level : float, default 0.95
+    target : {"realised", "expected"}
+        What the interval shall cover.
+    inputs : {"probability", "logit"}
+    classes : (K,) labels in column order, optional
+    random_state : int, default 0
+        Seed of the folds.
+
+    Returns
+    -------
+    PerformanceEstimate
+
+    Raises
+    ------
+    InputError
+        For another metric, fewer than 50 labelled or 20 new rows, or rows that do not match.
+
+    See Also
+    --------
+    ImportanceWeights : the weights, and how far they can be trusted.
+    CalibrationMonitor : once labels arrive.
+
+    Notes
+    -----
+    Use it while labels are late. It assumes that labels given the inputs have not changed
+    (covariate shift), and that the labelled rows contain rows like the new ones; the interval holds
+    as rows grow in number. With a change of the relation between inputs and labels, the estimate is
+    wrong and nothing in the inputs shows it: keep a few labels coming. ``state`` is "cannot tell"
+    where fewer than 100 effective rows remain, or more than 5 % of the new rows are unlike any
+    labelled row. Rows are assumed independent.
+
+    References
+    ----------
+    Guillory et al., "Predicting with confidence on unseen distributions", ICCV 2021. Bialek et al.,
+    "Estimating model performance under covariate shift without labels", 2024. Robins, Rotnitzky and
+    Zhao, "Estimation of regression coefficients when some regressors are not always observed",
+    Journal of the American Statistical Association 89, 1994.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=4000) + np.repeat([0.0, -1.0], 2000)
+    >>> p = 1.0 / (1.0 + np.exp(-2.0 * x - 1.0))
+    >>> y = (rng.random(4000) < p).astype(int)
+    >>> found = estimate_performance(p[2000:], reference=(p[:2000], y[:2000]))
+    >>> bool(found.low <= np.mean((p > 0.5) == y, where=np.arange(4000) >= 2000) <= found.high)
+    True
+    """
+    require_level(level)
+    require_option("target", target, ("realised", "expected"))
+    key = metric_key(metric)
+    _require_pair(reference, "reference", "(P, y) of labelled rows")
+    if (key == "cost") != (costs is not None):
+        raise InputError('costs must be passed with metric="cost", and with no other metric.')
+    rows = _read(P_new, reference, key, inputs, classes)
+    fit = _weights(rows, X, importance, random_state)
+    moved = Moved(fit.weights_, fit.weights_new_)
+    if key in ERROR_METRICS:
+        found = error_estimate(*rows, key, moved, random_state)
+    else:
+        found = class_estimate(*rows, key, moved, costs, random_state)
+    return _result(key, found, fit, level, target)
+
+
+Rows = tuple[Any, Any]
+
+
+def _require_pair(given: Any, name: str, what: str) -> None:
+    if not isinstance(given, tuple | list) or len(cast(Any, given)) != 2:
+        raise InputError(f"{name} must be the pair {what}; pass both.")
+
+
+def _read(P_new: Any, reference: Any, key: str, inputs: Inputs, classes: Any) -> Rows:
+    """The records of the labelled and of the new rows."""
+    if key in ERROR_METRICS:
+        old = read_forecast(as_forecast(reference[0]), y=reference[1]).one_output()
+        new = read_forecast(as_forecast(P_new))
+        if len(new.forecast.shape) != 1:
+            raise InputError("the forecast must have one output, (n,); pass one column at a time.")
+    else:
+        old = read(reference[0], reference[1], inputs=inputs, classes=classes)
+        new = read(P_new, inputs=inputs, classes=old.classes)
+        many = old.n_classes != 2
+        if many and key in ("event_auroc", "f1", "event_brier_score"):
+            raise InputError(
+                f"metric {key!r} takes two classes; got {old.n_classes}; use accuracy, log_loss,"
+                " brier_score or cost."
+            )
+    if len(old) < LEAST or len(new) < LEAST_NEW:
+        raise InputError(
+            f"{LEAST} labelled and {LEAST_NEW} new rows are needed at least; got {len(old)} and"
+            f" {len(new)}."
+        )
+    return old, new
+
+
+def _weights(
+    rows: Rows, X: Any, importance: ImportanceWeights | None, random_state: int
+) -> ImportanceWeights:
+    fit = ImportanceWeights(random_state=random_state) if importance is None else clone(importance)
+    if X is None:
+        if fit.function is not None:
+            raise InputError("X=(X_reference, X_new) must be passed, as importance has a function.")
+        return fit.fit(*(_said(record) for record in rows))
+    _require_pair(X, "X", "(X_reference, X_new)")
+    if fit.function is not None:
+        fit.fit(*X)
+    else:
+        names = ("X[0]", "X[1]")
+        fit.fit(*(_joined(one, *pair) for one, *pair in zip(X, names, rows, strict=True)))
+    sizes = len(fit.weights_), len(fit.weights_new_)
+    if sizes != (len(rows[0]), len(rows[1])):
+        raise InputError(
+            f"X must have the rows of reference and of P_new, {len(rows[0])} and {len(rows[1])};"
+            f" got {sizes[0]} and {sizes[1]}."
+        )
+    return fit
+
+
+def _said(record: Predictions | ForecastRecord) -> dict[str, np.ndarray]:
+    """The model's predictions of each row, in columns."""
+    if isinstance(record, ForecastRecord):
+        return {"predicted mean": record.mean, "log of the predicted std": np.log(record.std)}
+    if record.n_classes == 2:
+        return {"log-odds of the prediction": log_odds_of_second(record)}
+    logs = record.log_probabilities.astype(np.float64)
+    if record.n_classes > MOST_CLASSES:
+        logs = -np.sort(-logs, axis=1)[:, :LARGEST]
+    return {f"log-probability {k + 1}": column for k, column in enumerate(logs.T)}
+
+
+def _joined(X: Any, name: str, record: Any) -> Mapping[str, np.ndarray]:
+    columns = group_columns(X, name)
+    own = {called or f"column {j + 1}": column for j, (called, column) in enumerate(columns)}
+    if any(len(column) != len(record) for column in own.values()):
+        raise InputError(
+            f"{name} must have {len(record)} rows, as its predictions; got {len(columns[0][1])}."
+        )
+    return {**own, **_said(record)}
+
+
+def _result(
+    key: str, found: Estimate, fit: ImportanceWeights, level: float, target: Any
+) -> PerformanceEstimate:
+    new = found.noise if target == "realised" else found.spread
+    z = normal_quantile(level)
+    half = z * float(np.sqrt(found.own @ found.own + new))
+    moved = z * float(np.sqrt(np.sum((found.own - found.own_before) ** 2) + new))
+    value, change = found.value, found.value - found.before
+    low, high = value - half, value + half
+    if key in BOUNDED and 0.0 < value < 1.0:
+        odds, step = log_odds(value), half / (value * (1.0 - value))
+        low, high = float(sigmoid(odds - step)), float(sigmoid(odds + step))
+    low, high = inside((0.0, np.inf), (low, high))
+    reasons = fit.doubts_
+    test = fit.shift_
+    return PerformanceEstimate(
+        metric=key,
+        value=value,
+        low=float(low),
+        high=float(high),
+        level=level,
+        target=target,
+        state="cannot tell" if reasons else "holds",
+        reasons=reasons,
+        before=found.before,
+        change=change,
+        change_low=change - moved,
+        change_high=change + moved,
+        n_new=len(fit.weights_new_),
+        n_reference=len(fit.weights_),
+        n_effective=fit.n_effective_,
+        outside=fit.outside_,
+        shift_p_value=test.p_value,
+        changed=[one.name for one in test.columns if one.distance > test.chance],
+    )

@@ -1,0 +1,125 @@
+"""Probabilities of labels, and expected sizes of errors: of new rows, and of labelled rows by fits
+without their fold.
+"""
+
+# Neither scikit-learn nor SciPy ship types.
+# pyright: basic
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import PoissonRegressor
+
+from calibrant._kernels.logistic import fit_logistic, sigmoid
+from calibrant._kernels.softmax import clipped_log_odds
+from calibrant.folds.splits import fit_clone, stratified_folds
+from calibrant.predictions import Predictions
+from calibrant.scalings.vector import VectorScaling
+
+__all__ = ["Moved", "class_chances", "error_sizes", "log_odds_of_second"]
+
+FOLDS = 5
+#: Rows' worth of evidence against a curve, and against a slope along the weights.
+RIDGE = 1.0
+#: Probabilities this near to 0 or 1 count as one.
+NEAR = 1e-6
+#: Standard units beyond which the curve of the log-odds is straight.
+STRAIGHT = 3.0
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Out-of-fold importance weights of labelled rows (n,) and of new rows (m,)."""
+
+    old: np.ndarray
+    new: np.ndarray
+
+    def directions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Standardised logarithms of the weights; zeros if they do not differ."""
+        logs = np.log(np.maximum(np.append(self.old, self.new), NEAR))
+        spread = float(logs.std())
+        z = (logs - logs.mean()) / spread if spread > NEAR else np.zeros(len(logs))
+        return z[: len(self.old)], z[len(self.old) :]
+
+
+def log_odds_of_second(record: Predictions) -> np.ndarray:
+    """(n,) log-odds of the second of two classes."""
+    return clipped_log_odds(record.probabilities[:, 1], (NEAR, NEAR))
+
+
+def class_chances(
+    old: Predictions, new: Predictions, moved: Moved, random_state: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """((n, K) probabilities of the labelled rows, (m, K) of the new ones by the mean of the fits).
+
+    Two classes: logistic regression on powers of the log-odds and on the logarithm of the weight,
+    with the weights. More classes: vector scaling with the weights.
+    """
+    fit = _of_two if old.n_classes == 2 else _of_many
+    along = moved.directions()
+
+    def fitted(rows: np.ndarray) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+        predict = fit(old.take(rows), moved.old[rows], along[0][rows])
+        return lambda: (predict(old, along[0]), predict(new, along[1]))
+
+    return _cross_fitted(old.strata, fitted, random_state)
+
+
+def _cross_fitted(
+    strata: np.ndarray, fitted: Callable[[np.ndarray], Any], random_state: int
+) -> tuple[np.ndarray, np.ndarray]:
+    folds = stratified_folds(strata, FOLDS, random_state)
+    parts = [fitted(np.flatnonzero(folds != k))() for k in range(FOLDS)]
+    out = np.empty_like(parts[0][0])
+    for k, (own, _) in enumerate(parts):
+        out[folds == k] = own[folds == k]
+    return out, np.mean([one for _, one in parts], axis=0)
+
+
+def _of_two(part: Predictions, weight: np.ndarray, along: np.ndarray) -> Any:
+    odds = log_odds_of_second(part)
+    centre, spread = odds.mean(), max(float(odds.std()), NEAR)
+
+    def design(record: Predictions, along: np.ndarray) -> np.ndarray:
+        z = (log_odds_of_second(record) - centre) / spread
+        near = np.clip(z, -STRAIGHT, STRAIGHT)
+        return np.column_stack([np.ones(len(z)), z, near**2, near**3, along])
+
+    ridge = np.array([0.0, 0.0, RIDGE, RIDGE, RIDGE])
+    target = part.strata.astype(np.float64)
+    theta, _ = fit_logistic(design(part, along), target, weight, [np.zeros(5)], ridge=ridge)
+
+    def predict(record: Predictions, along: np.ndarray) -> np.ndarray:
+        p = sigmoid(design(record, along) @ theta)
+        return np.column_stack([1.0 - p, p])
+
+    return predict
+
+
+def _of_many(part: Predictions, weight: np.ndarray, along: np.ndarray) -> Any:
+    fit = fit_clone(VectorScaling(), part.weighted(weight))
+    return lambda record, along: fit.predict_record(record)
+
+
+def error_sizes(
+    size: np.ndarray, std: tuple[np.ndarray, np.ndarray], moved: Moved, random_state: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(expected sizes of the errors of labelled rows (n,), those of new rows (m,)), log-linear in
+    the logarithms of the stated std and of the weight.
+    """
+    along, logs = moved.directions(), [np.log(one) for one in std]
+    centre, spread = logs[0].mean(), max(float(logs[0].std()), NEAR)
+    designs = [
+        np.column_stack([np.clip((s - centre) / spread, -5.0, 5.0), d])
+        for s, d in zip(logs, along, strict=True)
+    ]
+    unit = max(float(size.mean()), np.finfo(np.float64).tiny)
+
+    def fitted(rows: np.ndarray) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
+        # Its mean is that of the errors, as the Poisson likelihood needs no Poisson counts.
+        model: Any = PoissonRegressor(alpha=1e-3, max_iter=500)
+        model.fit(designs[0][rows], size[rows] / unit, sample_weight=moved.old[rows])
+        return lambda: (unit * model.predict(designs[0]), unit * model.predict(designs[1]))
+
+    return _cross_fitted(np.zeros(len(size), dtype=np.intp), fitted, random_state)
