@@ -9,7 +9,9 @@ import importlib
 import warnings
 
 #: Part -> its repeats by default and in full; module ``benchmarks.time.PART`` has ``run(repeats)``.
-PARTS: dict[str, tuple[int, int]] = {}
+PARTS: dict[str, tuple[int, int]] = {
+    "adaptive": (5, 50),
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

@@ -26,8 +26,6 @@ REACH = 3.0
 EARLY = 10.0
 #: Strength of the feedback in mean absolute scores.
 GAIN = 0.3
-#: Series that the worst window of an ideal set is the median of.
-SERIES = 200
 
 
 def replace_sorted(rows: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
@@ -91,8 +89,8 @@ def worst_window(covered: np.ndarray, size: int) -> float:
 
 
 def ideal_worst_window(n: int, level: float, size: int) -> float:
-    """The median over simulated series of the worst window of n independent rows, each covered
+    """The median over 200 simulated series of the worst window of n independent rows, each covered
     with probability ``level``.
     """
     rng = np.random.default_rng(0)
-    return float(np.median([worst_window(rng.random(n) < level, size) for _ in range(SERIES)]))
+    return float(np.median([worst_window(rng.random(n) < level, size) for _ in range(200)]))

@@ -1,7 +1,7 @@
 """Prediction intervals that keep their level as time goes on."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,16 +10,20 @@ from calibrant._kernels.online_quantiles import ideal_worst_window, worst_window
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_count, require_option
 from calibrant._support.saving import Saved
-from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.columns import Result
-from calibrant.contracts.guarantee import Guarantee
 from calibrant.errors import InputError
 from calibrant.forecasts.conformal import CONFORMITY, ConformalEnds
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
-from calibrant.online.score_limits import WINDOW, LimitMethod, ScoreLimits, require_method
+from calibrant.online.score_limits import (
+    WINDOW,
+    LimitedStream,
+    LimitMethod,
+    ScoreLimits,
+    require_method,
+)
 
 __all__ = ["AdaptiveIntervals", "IntervalRun"]
 
@@ -74,7 +78,7 @@ class IntervalRun(Result):
         )
 
 
-class AdaptiveIntervals(Saved, BaseEstimator):
+class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
     r"""Prediction intervals of a series that learn from each outcome, so that their coverage keeps
     its level when errors change.
 
@@ -171,7 +175,7 @@ class AdaptiveIntervals(Saved, BaseEstimator):
     2001
     """
 
-    limits_: ScoreLimits
+    predicts: ClassVar[str] = "intervals"
     score_: str
 
     def __init__(
@@ -215,11 +219,10 @@ class AdaptiveIntervals(Saved, BaseEstimator):
                 ' std=, or score="absolute".'
             )
         found = self._scores(record, score)
-        level = float(self.level)
         self.score_ = score
         self.limits_ = ScoreLimits.start(
             found,
-            level=level if self.symmetric else 0.5 + 0.5 * level,
+            level=float(self.level if self.symmetric else 0.5 + 0.5 * self.level),
             method=self.method,
             rate=self.rate,
             ends=1 if self.symmetric else 2,
@@ -262,7 +265,6 @@ class AdaptiveIntervals(Saved, BaseEstimator):
         limits, missed = self.limits_.follow(self._scores(record, self.score_), int(delay))
         low, high, empty = self._intervals(record.forecast, limits)
         covered = np.asarray(~missed.any(axis=1))
-        infinite = np.isposinf(limits).any(axis=1)
         width, outcome = high - low, np.asarray(record.y)
         beyond = np.maximum(low - outcome, 0.0) + np.maximum(outcome - high, 0.0)
         finite = np.isfinite(width)
@@ -274,35 +276,11 @@ class AdaptiveIntervals(Saved, BaseEstimator):
             coverage=float(covered.mean()),
             mean_width=float(width[finite].mean()) if finite.any() else np.inf,
             interval_score=float((width + 2.0 / (1.0 - self.level) * beyond).mean()),
-            infinite=float(infinite.mean()),
+            infinite=float(np.isposinf(limits).any(axis=1).mean()),
             empty=float(empty.mean()),
             worst_window=worst_window(covered, WINDOW),
             ideal_window=ideal_worst_window(len(covered), self.level, WINDOW),
         )
-
-    @property
-    def n_(self) -> int:
-        """Number of rows learned after the fit."""
-        require_fitted(self, "limits_")
-        return self.limits_.n
-
-    @property
-    def regret_(self) -> float:
-        """Bound on the regret of the aggregated limits, without delay."""
-        require_fitted(self, "limits_")
-        return self.limits_.regret
-
-    def guarantee(self, n: int | None = None) -> Guarantee | None:
-        """Return the bound on the coverage of the rows learned so far, or of ``n`` rows; None for
-        "aggregated", and before the first row.
-        """
-        require_fitted(self, "limits_")
-        return self.limits_.guarantee(f"coverage of the {100 * self.level:g} % intervals", n)
-
-    def explain(self) -> str:
-        """Return the promise, or the reason for none."""
-        require_fitted(self, "limits_")
-        return self.limits_.explain(self.guarantee())
 
     @property
     def _ends(self) -> ConformalEnds:
@@ -362,10 +340,3 @@ def _read(forecast: Any, std: Any, y: Any) -> tuple[ForecastRecord, bool]:
 def _key(record: ForecastRecord, key: Any) -> Any:
     """Return the key of a row: by default the mean and the std of its forecast."""
     return (float(record.mean[0]), float(record.std[0])) if key is None else key
-
-
-@trial.register
-def _(intervals: AdaptiveIntervals) -> None:
-    str(intervals.explain())
-    if intervals.limits_.control.shape != (1 if intervals.symmetric else 2,):
-        raise ValueError("its limits do not have the number of ends")

@@ -1,7 +1,7 @@
 """Prediction sets that keep their level as time goes on."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,14 +10,18 @@ from calibrant._kernels.online_quantiles import ideal_worst_window, worst_window
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_count, require_option
 from calibrant._support.saving import Saved
-from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.columns import Result
-from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.reading import read_labelled
 from calibrant.decisions.set_rows import SCORES
 from calibrant.decisions.set_scores import Scorer
-from calibrant.online.score_limits import WINDOW, LimitMethod, ScoreLimits, require_method
+from calibrant.online.score_limits import (
+    WINDOW,
+    LimitedStream,
+    LimitMethod,
+    ScoreLimits,
+    require_method,
+)
 from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["AdaptiveSets", "SetRun"]
@@ -64,7 +68,7 @@ class SetRun(Result):
         )
 
 
-class AdaptiveSets(Saved, BaseEstimator):
+class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
     r"""Prediction sets of a stream that learn from each label, so that their coverage keeps its
     level when the classes or the model's errors change.
 
@@ -131,7 +135,7 @@ class AdaptiveSets(Saved, BaseEstimator):
     [0]
     """
 
-    limits_: ScoreLimits
+    predicts: ClassVar[str] = "sets"
     classes_: np.ndarray
 
     def __init__(
@@ -225,24 +229,6 @@ class AdaptiveSets(Saved, BaseEstimator):
         )
 
     @property
-    def n_(self) -> int:
-        """Number of rows learned after the fit."""
-        require_fitted(self, "limits_")
-        return self.limits_.n
-
-    def guarantee(self, n: int | None = None) -> Guarantee | None:
-        """Return the bound on the coverage of the rows learned so far, or of ``n`` rows; None for
-        "aggregated", and before the first row.
-        """
-        require_fitted(self, "limits_")
-        return self.limits_.guarantee(f"coverage of the {100 * self.level:g} % sets", n)
-
-    def explain(self) -> str:
-        """Return the promise, or the reason for none."""
-        require_fitted(self, "limits_")
-        return self.limits_.explain(self.guarantee())
-
-    @property
     def _scorer(self) -> Scorer:
         return Scorer(
             SCORES[self.score](), None, int(self.random_state) if self.randomised else None
@@ -256,10 +242,3 @@ class AdaptiveSets(Saved, BaseEstimator):
 def _key(record: Predictions, key: Any) -> Any:
     """Return the key of a row: by default its probabilities."""
     return tuple(record.values[0].tolist()) if key is None else key
-
-
-@trial.register
-def _(sets: AdaptiveSets) -> None:
-    str(sets.explain())
-    if sets.limits_.control.shape != (1,):
-        raise ValueError("its limits do not have one end")

@@ -3,7 +3,7 @@ limit.
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from calibrant._kernels.online_quantiles import (
 )
 from calibrant._support.options import require_count, require_option
 from calibrant._support.saving import Saved
+from calibrant._support.trial import trial
+from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.interval import require_level
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 
-__all__ = ["WINDOW", "Issued", "LimitMethod", "ScoreLimits", "require_method"]
+__all__ = ["WINDOW", "Issued", "LimitMethod", "LimitedStream", "ScoreLimits", "require_method"]
 
 LimitMethod = Literal["pid", "aci", "aggregated", "tracking"]
 
@@ -187,15 +189,8 @@ class ScoreLimits(Saved):
         directed = self._directed(score)
         # Nothing is at most an empty limit, not even a score of minus infinity.
         missed = (directed > issued[0]) | np.isneginf(issued[0])
-        beyond = missed - (1.0 - self.level)
-        self.control = (
-            self.control
-            + {
-                "aci": -self.rate,
-                "tracking": self.rate * self.unit,
-            }.get(self.method, 1.0)
-            * beyond
-        )
+        steps = {"aci": -self.rate, "tracking": self.rate * self.unit}
+        self.control = self.control + steps.get(self.method, 1.0) * (missed - (1.0 - self.level))
         self.delay = max(self.delay, self.n - issued[4])
         self.n += 1
         if np.isfinite(score):
@@ -247,22 +242,6 @@ class ScoreLimits(Saved):
             method=METHODS[self.method],
         )
 
-    @property
-    def regret(self) -> float:
-        """Bound on the pinball losses beyond those of the best experts, without delay."""
-        return float(2.0 * self.gap.sum())
-
-    def explain(self, promise: Guarantee | None) -> str:
-        """Return the promise in words, or the reason for none."""
-        if promise is not None:
-            return str(promise)
-        if self.method == "aggregated":
-            return (
-                "no coverage is promised; the pinball losses exceed those of the best expert by at"
-                f" most {self.regret:.4g} in all"
-            )
-        return "nothing is promised before the first row is learned"
-
     def _directed(self, score: float) -> np.ndarray:
         return np.array([score] if self.ends == 1 else [-score, score])
 
@@ -301,8 +280,7 @@ class ScoreLimits(Saved):
     def _absorb(self, directed: np.ndarray, issued: Issued) -> None:
         """Learn a finite score, by the experts' state when its limits were predicted."""
         _, centre, spread, candidates, _ = issued
-        self.low = min(self.low, float(directed.min()))
-        self.high = max(self.high, float(directed.max()))
+        self.low, self.high = float(min(self.low, *directed)), float(max(self.high, *directed))
         score, place = directed[-1], self.seen % self.kept.shape[1]
         if self.seen >= COMPARED:
             self._compare(directed, candidates)
@@ -325,3 +303,50 @@ class ScoreLimits(Saved):
             self.losses[end] += loss
             mixed = hedge_weights(self.losses[end], self.gap[end])[1] - before
             self.gap[end] += max(float(weight @ loss) - mixed, 0.0)
+
+
+class LimitedStream:
+    """Mixin of intervals and sets with ``limits_``: their promise."""
+
+    limits_: ScoreLimits
+    level: float
+    #: What is predicted, in the words of the promise.
+    predicts: ClassVar[str]
+
+    @property
+    def n_(self) -> int:
+        """Number of rows learned after the fit."""
+        require_fitted(self, "limits_")
+        return self.limits_.n
+
+    @property
+    def regret_(self) -> float:
+        """Bound on the pinball losses beyond those of the best experts, without delay."""
+        require_fitted(self, "limits_")
+        return float(2.0 * self.limits_.gap.sum())
+
+    def guarantee(self, n: int | None = None) -> Guarantee | None:
+        """Return the bound on the coverage of the rows learned so far, or of ``n`` rows; None for
+        "aggregated", and before the first row.
+        """
+        require_fitted(self, "limits_")
+        return self.limits_.guarantee(f"coverage of the {100 * self.level:g} % {self.predicts}", n)
+
+    def explain(self) -> str:
+        """Return the promise, or the reason for none."""
+        promise = self.guarantee()
+        if promise is not None:
+            return str(promise)
+        if self.limits_.method == "aggregated":
+            return (
+                "no coverage is promised; the pinball losses exceed those of the best expert by at"
+                f" most {self.regret_:.4g} in all"
+            )
+        return "nothing is promised before the first row is learned"
+
+
+@trial.register
+def _(stream: LimitedStream) -> None:
+    limits = stream.limits_
+    if limits.control.shape != (limits.ends,) or limits.kept.shape != limits.ordered.shape:
+        raise ValueError("its limits do not have the number of ends")
