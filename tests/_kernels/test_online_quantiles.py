@@ -51,13 +51,14 @@ def test_hedge_follows_the_leader_without_a_gap_and_mixes_with_one():
 
 
 def test_feedback_is_odd_and_infinite_at_its_limit():
-    level, n = 0.95, 90.0
-    limit = 3.0 * math.sqrt(0.95 * 0.05 * 100.0)
-    assert saturation(n, level) == pytest.approx(limit)
-    assert feedback(0.25 * math.pi * limit, n, level) == pytest.approx(0.3)
-    assert feedback(-0.25 * math.pi * limit, n, level) == pytest.approx(-0.3)
-    assert feedback(0.5 * math.pi * limit * 1.0001, n, level) == math.inf
-    assert feedback(-0.5 * math.pi * limit * 1.0001, n, level) == -math.inf
+    limit = saturation(90.0, 0.95, 0)
+    assert limit == pytest.approx(3.0 * math.sqrt(0.95 * 0.05 * 100.0))
+    assert saturation(80.0, 0.95, 1) == pytest.approx(3.0 * math.sqrt(0.95 * 0.05 * 2.0 * 100.0))
+    assert feedback(0.25 * math.pi * limit, limit) == pytest.approx(0.3)
+    assert feedback(-0.25 * math.pi * limit, limit) == pytest.approx(-0.3)
+    assert feedback(0.5 * math.pi * limit, limit) == math.inf
+    assert feedback(-0.5 * math.pi * limit, limit) == -math.inf
+    assert feedback(0.499 * math.pi * limit, limit) < 100.0
 
 
 def test_worst_window_by_hand():

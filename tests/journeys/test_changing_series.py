@@ -21,7 +21,7 @@ def world(seed):
 
 def daily(forecast, y, late):
     """She predicts every day and learns each outcome ``late`` days later, by its day."""
-    adaptive = AdaptiveIntervals(level=0.9).fit(forecast[:PAST], y[:PAST])
+    adaptive = AdaptiveIntervals(level=0.9, delay=late).fit(forecast[:PAST], y[:PAST])
     held = []
     for day in range(PAST, PAST + DAYS):
         low, high = adaptive.predict_one(forecast[day], key=day)

@@ -81,9 +81,10 @@ def test_the_interval_score_is_the_library_s():
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_one_by_one_equal_a_run(method, delay):
     mean, std, y = stream(300)
-    fitted = AdaptiveIntervals(method=method).fit((mean[:100], std[:100]), y[:100])
+    fitted = AdaptiveIntervals(method=method, delay=delay)
+    fitted.fit((mean[:100], std[:100]), y[:100])
     (_, other), _ = saved_copies(fitted)
-    run = fitted.run((mean[100:], std[100:]), y[100:], delay=delay)
+    run = fitted.run((mean[100:], std[100:]), y[100:])
     found = []
     for t in range(100, 300 + delay):
         if t < 300:
@@ -207,7 +208,7 @@ def test_explanations():
         (lambda a: a.predict_one(0.0), "standard deviations"),
         (lambda a: a.predict_one(([0.0, 1.0], [1.0, 1.0])), "one"),
         (lambda a: a.run(([0.0], [1.0]), [np.nan]), "y"),
-        (lambda a: a.run(([0.0], [1.0]), [0.0], delay=-1), "delay"),
+        (lambda a: AdaptiveIntervals(delay=-1).fit(np.zeros(20), np.ones(20)), "delay"),
     ],
 )
 def test_input_is_checked(use, words):

@@ -43,9 +43,10 @@ def test_coverage_keeps_its_level_when_the_model_gets_worse(score, method):
 def test_rows_one_by_one_equal_a_run(score, delay):
     P, y = stream(200)
     labels = np.array(["ant", "bee", "cat", "dog"])
-    fitted = AdaptiveSets(score=score, classes=labels).fit(P[:100], labels[y[:100]])
+    fitted = AdaptiveSets(score=score, classes=labels, delay=delay)
+    fitted.fit(P[:100], labels[y[:100]])
     (_, other), _ = saved_copies(fitted)
-    run = fitted.run(P[100:], labels[y[100:]], delay=delay)
+    run = fitted.run(P[100:], labels[y[100:]])
     sets = []
     for t in range(100, 200 + delay):
         if t < 200:
@@ -97,7 +98,7 @@ def test_a_failing_model_gets_whole_sets_and_a_perfect_one_small_sets():
     [
         (lambda s, P: AdaptiveSets(score="raps").fit(P, [0, 1] * 10), "score"),
         (lambda s, P: s.learn_one([0.1, 0.9], 7), "7"),
-        (lambda s, P: s.run(P, [0, 1] * 10, delay=1.5), "delay"),
+        (lambda s, P: AdaptiveSets(delay=1.5).fit(P, [0, 1] * 10), "delay"),
     ],
 )
 def test_input_is_checked(use, words):

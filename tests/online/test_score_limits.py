@@ -12,9 +12,9 @@ from calibrant.online.score_limits import ScoreLimits, require_method
 SEED = np.random.default_rng(5).random(60)
 
 
-def started(method, *, level=0.9, ends=1, rate=None, scores=SEED, window=100):
+def started(method, *, level=0.9, ends=1, rate=None, scores=SEED, window=100, delay=0):
     return ScoreLimits.start(
-        scores, level=level, method=method, rate=rate, ends=ends, window=window
+        scores, level=level, method=method, rate=rate, ends=ends, window=window, delay=delay
     )
 
 
@@ -47,11 +47,11 @@ def bounded(limit, t, rng):
 @pytest.mark.parametrize(
     ("method", "rate"), [("pid", None), ("aci", 0.005), ("aci", 0.2), ("tracking", 0.2)]
 )
-@pytest.mark.parametrize("delay", [0, 7])
-def test_misses_are_within_the_bound_after_every_row(adversary, method, rate, delay):
+@pytest.mark.parametrize(("delay", "expected"), [(0, 0), (7, 0), (7, 7)])
+def test_misses_are_within_the_bound_after_every_row(adversary, method, rate, delay, expected):
     rng, waiting, total = np.random.default_rng(1), deque(), 0
-    limits = started(method, rate=rate)
-    for t in range(700):
+    limits = started(method, rate=rate, delay=expected)
+    for t in range(500):
         waiting.append((t, adversary(float(limits.predict(t)[0]), t, rng)))
         if len(waiting) > delay:
             total += int(limits.learn(*waiting.popleft())[0])
@@ -70,6 +70,10 @@ def test_bounds_are_the_published_formulas():
     pid = started("pid")
     assert pid.deviation(1_000) == pytest.approx(
         (0.5 * math.pi * 3.0 * math.sqrt(0.09 * 1_010) + 1.0) / 1_000
+    )
+    pid.delay = 3
+    assert pid.deviation(1_000) == pytest.approx(
+        (0.5 * math.pi * 3.0 * math.sqrt(0.09 * 4 * 1_040) + 4.0) / 1_000
     )
 
 
@@ -139,6 +143,19 @@ def test_the_experts_lose_at_most_the_regret_more_than_the_best():
     assert limits.guarantee("coverage", None) is None
 
 
+def test_experts_are_compared_with_the_delay_from_the_start():
+    """Errors that halve in three days: yesterday's tells today's, and not that in ten days."""
+    noise, scores = np.random.default_rng(2).normal(size=600), np.zeros(600)
+    for t in range(1, 600):
+        scores[t] = 0.8 * scores[t - 1] + noise[t]
+    best = {}
+    for delay in (0, 10):
+        losses = started("aggregated", scores=scores, ends=2, delay=delay).losses.sum(axis=0)
+        best[delay] = int(losses.argmin())
+    assert best[0] == 9  # a half-life of .7 rows
+    assert best[10] != 9
+
+
 def test_two_ends_share_the_scores():
     scores = np.random.default_rng(4).exponential(size=200)
     limits = started("aci", level=0.95, ends=2, scores=scores, window=200)
@@ -164,11 +181,12 @@ def test_infinite_scores_are_counted_and_not_learned():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((1.5, "pid", None, 100), "level"),
-        ((0.9, "ada", None, 100), "method"),
-        ((0.9, "pid", 0.1, 100), "rate must be None"),
-        ((0.9, "aci", 2.0, 100), "rate"),
-        ((0.9, "aci", None, 3), "window"),
+        ((1.5, "pid", None, 100, 0), "level"),
+        ((0.9, "ada", None, 100, 0), "method"),
+        ((0.9, "pid", 0.1, 100, 0), "rate must be None"),
+        ((0.9, "aci", 2.0, 100, 0), "rate"),
+        ((0.9, "aci", None, 3, 0), "window"),
+        ((0.9, "aci", None, 50, -1), "delay"),
     ],
 )
 def test_options_are_checked(options, words):

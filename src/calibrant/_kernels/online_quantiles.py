@@ -64,18 +64,18 @@ def hedge_weights(losses: np.ndarray, gap: float) -> tuple[np.ndarray, float]:
     return weight / total, least - math.log(total / len(losses)) / eta
 
 
-def saturation(n: float, level: float) -> float:
+def saturation(n: float, level: float, delay: int) -> float:
     """The sum of misses beyond their expected number, over pi / 2, at which the feedback after n
-    rows is infinite.
+    rows is infinite; with a delay, n / (delay + 1) rows count as independent.
     """
-    return REACH * math.sqrt(level * (1.0 - level) * (n + EARLY))
+    return REACH * math.sqrt(level * (1.0 - level) * (delay + 1) * (n + EARLY * (delay + 1)))
 
 
-def feedback(excess: float, n: float, level: float) -> float:
+def feedback(excess: float, saturated: float) -> float:
     """The addition to a limit, in mean absolute scores: the tangent of the sum of misses beyond
     their expected number.
     """
-    angle = excess / saturation(n, level)
+    angle = excess / saturated
     if abs(angle) >= 0.5 * math.pi:
         return math.copysign(math.inf, angle)
     return GAIN * math.tan(angle)

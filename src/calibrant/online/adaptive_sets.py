@@ -82,10 +82,12 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
     level : float, default 0.9
     score : {"lac", "aps", "margin", "top_k", "ordered"}
         Score of a class, as in :class:`ConformalSets`.
-    method : {"pid", "aci", "aggregated", "tracking"}
+    method : {"aci", "pid", "aggregated", "tracking"}
     rate : float, optional
     window : int, default 1000
-        As in :class:`AdaptiveIntervals`.
+    delay : int, default 0
+        As in :class:`AdaptiveIntervals`, where another method is the default: a whole set costs
+        less than an infinite interval, and "aci" then has the tightest promise.
     randomised : bool, default True
         Whether "aps" and "ordered" are randomised.
     random_state : int, default 0
@@ -143,9 +145,10 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
         level: float = 0.9,
         *,
         score: Literal["lac", "aps", "margin", "top_k", "ordered"] = "lac",
-        method: LimitMethod = "pid",
+        method: LimitMethod = "aci",
         rate: float | None = None,
         window: int = 1_000,
+        delay: int = 0,
         randomised: bool = True,
         random_state: int = 0,
         inputs: Inputs = "probability",
@@ -156,6 +159,7 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
         self.method: LimitMethod = method
         self.rate: float | None = rate
         self.window: int = window
+        self.delay: int = delay
         self.randomised: bool = randomised
         self.random_state: int = random_state
         self.inputs: Inputs = inputs
@@ -169,7 +173,7 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
         P : (n, K), or (n,) for binary: probability of the second class
         y : (n,) labels
         """
-        require_method(self.level, self.method, self.rate, self.window)
+        require_method(self.level, self.method, self.rate, self.window, self.delay)
         require_option("score", self.score, SCORES)
         require_count("random_state", self.random_state, 0, usual=0)
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
@@ -181,6 +185,7 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
             rate=self.rate,
             ends=1,
             window=int(self.window),
+            delay=int(self.delay),
         )
         return self
 
@@ -207,13 +212,12 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
         self.limits_.learn(_key(record, key), float(self._scorer.of_labels(record)[0]))
         return self
 
-    def run(self, P: ArrayLike, y: ArrayLike, *, delay: int = 0) -> SetRun:
-        """Predict and learn rows in order, each label after ``delay`` more predictions; it goes on
-        from the rows learned before.
+    def run(self, P: ArrayLike, y: ArrayLike) -> SetRun:
+        """Predict and learn rows in order, each label ``delay`` rows later; it goes on from the
+        rows learned before.
         """
-        require_count("delay", delay, 0)
         record = self._labelled(P, y)
-        limits, missed = self.limits_.follow(self._scorer.of_labels(record), int(delay))
+        limits, missed = self.limits_.follow(self._scorer.of_labels(record), int(self.delay))
         sets = self._scorer.within(record, limits)
         covered, size = ~missed[:, 0], sets.sum(axis=1)
         return SetRun(

@@ -2,6 +2,7 @@
 limit.
 """
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -35,6 +36,8 @@ EXPERTS: tuple[tuple[float | None, float | None, bool], ...] = (
     (None, 100.0, True),
     (None, 25.0, True),
     (None, 8.0, True),
+    (None, None, False),
+    (None, 25.0, False),
     (25.0, 25.0, False),
     (8.0, 25.0, False),
     (2.0, 25.0, False),
@@ -44,8 +47,8 @@ CENTRE_SHARE, SPREAD_SHARE = (
     np.array([0.0 if half is None else 1.0 - 0.5 ** (1.0 / half) for half in column])
     for column in list(zip(*EXPERTS, strict=True))[:2]
 )
-#: Rates of the methods that need one; that of "tracking" counts mean absolute scores.
-RATES = {"aci": 0.01, "tracking": 0.2}
+#: Rates of the methods that need one: shared by the ends, and in mean absolute scores.
+RATES = {"aci": 0.02, "tracking": 0.2}
 #: Fewest calibration rows.
 LEAST = 10
 #: Rows of the windows whose worst one is reported.
@@ -69,8 +72,9 @@ METHODS = {
 Issued = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
 
 
-def require_method(level: float, method: str, rate: float | None, window: int) -> None:
+def require_method(level: float, method: str, rate: float | None, window: int, delay: int) -> None:
     """Raise InputError for invalid options of limits."""
+    require_count("delay", delay, 0)
     require_level(level)
     require_option("method", method, ("pid", "aci", "aggregated", "tracking"))
     require_count("window", window, 20)
@@ -99,7 +103,7 @@ class ScoreLimits(Saved):
     losses, gap : (E, J) and (E,) summed pinball losses and mixability gaps of the experts
     unit : float, mean absolute score at the start
     low, high : range of the scores of the ends so far
-    delay : most rows learned between a prediction and its label
+    delay : most rows learned between a prediction and its label, so far or as expected
     pending : predictions without labels, by key
     """
 
@@ -133,6 +137,7 @@ class ScoreLimits(Saved):
         rate: float | None,
         ends: int,
         window: int,
+        delay: int,
     ) -> "ScoreLimits":
         """Start from the finite scores of calibration rows, in the order of time."""
         if len(scores) < LEAST or not np.isfinite(scores).all():
@@ -146,7 +151,7 @@ class ScoreLimits(Saved):
         out = cls(
             level,
             method,
-            RATES.get(method, 0.0) if rate is None else rate,
+            RATES.get(method, 0.0) / (ends if method == "aci" else 1) if rate is None else rate,
             ends,
             control=np.full(ends, 1.0 - level if method == "aci" else 0.0),
             centre=np.zeros(size),
@@ -157,15 +162,18 @@ class ScoreLimits(Saved):
             gap=np.zeros(ends),
             folds=np.array([fold and ends == 2 for _, _, fold in EXPERTS])[:size] & weighs,
             unit=unit,
+            delay=delay,
         )
         return out.seeded(scores)
 
     def seeded(self, scores: np.ndarray) -> "ScoreLimits":
-        """Learn calibration scores, in order, without counting misses."""
-        levels = np.full(self.ends, self.level)
-        for score in scores.tolist():
-            now = self.control, self.centre, self.spread
-            self._absorb(self._directed(score), (*now, self._candidates(levels), 0))
+        """Learn calibration scores, in order and after the delay, without counting misses."""
+        levels, waiting = np.full(self.ends, self.level), deque[Issued]()
+        for row in range(len(scores) + self.delay):
+            candidates = self._candidates(levels)
+            waiting.append((self.control, self.centre, self.spread, candidates, 0))
+            if row >= self.delay:
+                self._absorb(self._directed(float(scores[row - self.delay])), waiting.popleft())
         if self.method == "tracking":
             self.control = self._candidates(levels)[:, 0]
         return self
@@ -200,9 +208,7 @@ class ScoreLimits(Saved):
         return missed
 
     def follow(self, scores: np.ndarray, delay: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return limits and misses (n, E) of rows in order, each learned after ``delay`` more
-        predictions.
-        """
+        """Return limits and misses (n, E) of rows in order, each learned ``delay`` rows later."""
         limits, missed = np.empty((2, len(scores), self.ends))
         for row in range(len(scores) + delay):
             if row < len(scores):
@@ -217,7 +223,7 @@ class ScoreLimits(Saved):
         """
         late = self.delay + 1.0
         if self.method == "pid":
-            return (0.5 * np.pi * saturation(n, self.level) + late) / n
+            return (0.5 * np.pi * saturation(n, self.level, self.delay) + late) / n
         if self.method == "aci":
             return (max(self.level, 1.0 - self.level) + self.rate * late) / (self.rate * n)
         step = self.rate * self.unit
@@ -259,8 +265,8 @@ class ScoreLimits(Saved):
             mean = float(weight @ candidates[end])
             limit[end] = mean + SLACK * abs(mean)
             if self.method == "pid":
-                added = feedback(self.control[end], self.n + 1.0, self.level)
-                limit[end] += added * float(weight @ self.spread)
+                saturated = saturation(self.n + 1.0, self.level, self.delay)
+                limit[end] += feedback(self.control[end], saturated) * float(weight @ self.spread)
         return limit, *now, candidates, self.n
 
     def _candidates(self, levels: np.ndarray) -> np.ndarray:
@@ -281,18 +287,16 @@ class ScoreLimits(Saved):
         """Learn a finite score, by the experts' state when its limits were predicted."""
         _, centre, spread, candidates, _ = issued
         self.low, self.high = float(min(self.low, *directed)), float(max(self.high, *directed))
-        score, place = directed[-1], self.seen % self.kept.shape[1]
-        if self.seen >= COMPARED:
+        score, place = float(directed[-1]), self.seen % self.kept.shape[1]
+        if self.seen >= COMPARED and np.isfinite(candidates).all():
             self._compare(directed, candidates)
-        z = np.asarray((score - centre) / spread)
-        z = np.where(self.folds, np.abs(z), z)
+        z = np.where(self.folds, abs(score), score - centre) / spread
         replace_sorted(self.ordered, self.kept[:, place], z)
         self.kept[:, place] = z
         self.seen += 1
         if len(self.centre) > 1:
-            away = np.abs(score - self.centre)
-            spread = self.spread + SPREAD_SHARE * (away - self.spread)
-            self.spread = np.maximum(spread, LEAST_SPREAD * self.unit)
+            change = SPREAD_SHARE * (np.abs(score - self.centre) - self.spread)
+            self.spread = np.maximum(self.spread + change, LEAST_SPREAD * self.unit)
             self.centre = self.centre + CENTRE_SHARE * (score - self.centre)
 
     def _compare(self, directed: np.ndarray, candidates: np.ndarray) -> None:
