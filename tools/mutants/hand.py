@@ -35,6 +35,7 @@ class Change(NamedTuple):
 
 #: Files of checks, by what they are of.
 CONFORMAL, CERTIFIED, AUDIT, MONITOR = "conformal", "certified", "audit", "monitor"
+ONLINE = "online"
 HAND: tuple[Change, ...] = tuple(
     Change(path, before, after, checks)
     for path, changes in {
@@ -324,6 +325,19 @@ HAND: tuple[Change, ...] = tuple(
                 "low - score, -1.0) + tolerance",
                 (MONITOR, "claim_of_a_reference"),
             ),
+        ),
+        "_kernels/online_quantiles.py": (
+            ("abs(angle) >= 0.5", "abs(angle) > 0.5", (ONLINE, "feedback_is_infinite")),
+            ("return REACH * math", "return 4.0 * math", (ONLINE, "feedback_is_infinite")),
+        ),
+        "online/score_limits.py": (
+            ("self.control <= 0.0", "self.control < 0.0", (ONLINE, "miscoverage_of_zero")),
+            ("self.control >= 1.0", "self.control > 1.0", (ONLINE, "miscoverage_of_zero")),
+            ("directed > issued[0]", "directed >= issued[0]", (ONLINE, "score_at_its_limit")),
+            ("| np.isneginf(issued[0])", "| False", (ONLINE, "at_most_an_empty")),
+            ("self.n - issued[4]", "self.n - issued[4] - 1", (ONLINE, "delay_counts")),
+            ("late = self.delay + 1.0", "late = self.delay", (ONLINE, "promise_of_two_ends")),
+            ("self.ends * self.deviation(n)", "self.deviation(n)", (ONLINE, "promise_of_two")),
         ),
     }.items()
     for before, after, checks in changes
