@@ -376,11 +376,11 @@ def _estimate(sample: Sample, level: float, population: str) -> RateEstimate:
         value, variance, freedom = _error(sample, one, population)
         value = min(max(value, 0.0), 1.0)
         found.append((value, *_limits(value, variance, freedom, level, rare), variance))
-    (value, low, high, variance), (*classical, alone) = found
+    (value, low, high, variance), (plain, least, most, alone) = found
     gain = alone / variance if variance > 0.0 else 1.0
     note = "few labels of one outcome: wider limits" if min(rare) < FEW else ""
     numbers = (value, low, high, level, len(sample.label), len(own), weight, gain)
-    return RateEstimate(*numbers, tuple(classical), sample.bias, note)  # pyright: ignore[reportArgumentType]
+    return RateEstimate(*numbers, (plain, least, most), sample.bias, note)
 
 
 def labels_for_width(
