@@ -12,6 +12,7 @@ from calibrant.errors import CalibrationWarning, InputError, warn
 __all__ = [
     "binary_outcomes",
     "column_names",
+    "new_weights",
     "plain_array",
     "require_pairs",
     "resolution",
@@ -186,6 +187,26 @@ def weights(
             CalibrationWarning,
         )
     return (out, None) if kept.all() else (out[kept], kept)
+
+
+def new_weights(
+    sample_weight: ArrayLike | None, n_rows: int, *, weighted: bool
+) -> np.ndarray | None:
+    """Weights (n,) of new rows, which are required where those of the fit were sampling weights,
+    ``weighted``, and unused elsewhere.
+    """
+    if weighted != (sample_weight is not None):
+        given = "sampling weights; pass those of these rows" if weighted else "none; leave it out"
+        raise InputError(f"sample_weight of new rows must be as in fit, which took {given}.")
+    if sample_weight is None:
+        return None
+    out = to_array(sample_weight, "sample_weight").astype(np.float64)
+    if out.shape != (n_rows,) or not (np.isfinite(out) & (out > 0.0)).all():
+        raise InputError(
+            f"sample_weight must hold {n_rows} finite weights above 0; got shape {out.shape}, from"
+            f" {out.min(initial=np.inf):g} to {out.max(initial=-np.inf):g}."
+        )
+    return out
 
 
 def whole_rows(weight: np.ndarray) -> np.ndarray:

@@ -388,3 +388,89 @@ def test_ordered_levels_need_one_limit_for_all(by):
     for call in (ConformalSets("ordered", by=by).fit, ConformalSets("ordered", by=by).state):
         with pytest.raises(InputError, match=f"one limit for all levels .* got by='{by}'"):
             call(P, y)
+
+
+def test_equal_weights_are_none():
+    P, y = drawn(200, 4, seed=5)
+    new, _ = drawn(50, 4, seed=6)
+    for options in ({}, {"score": "aps"}, {"by": "class"}, {"score": "aps", "never_empty": True}):
+        plain = ConformalSets(**options).fit(P, y)
+        for size in (1.0, 0.3):
+            same = ConformalSets(**options).fit(
+                P, y, sample_weight=np.full(200, size), weight_kind="sampling"
+            )
+            own = np.full(50, size)
+            np.testing.assert_array_equal(
+                same.predict_set(new, sample_weight=own), plain.predict_set(new)
+            )
+            np.testing.assert_allclose(
+                same.p_values(new, sample_weight=own), plain.p_values(new), rtol=1e-12
+            )
+            assert same.labels(new, sample_weight=own) == plain.labels(new)
+            assert same.n_ == pytest.approx(200.0)
+
+
+@pytest.mark.parametrize("score", ["lac", "aps"])
+def test_weighted_sets_keep_their_level_under_a_known_shift(score):
+    # The sharpness of the labels depends on x, and new rows have more of the blurred ones.
+    held, plain, rows, runs = 0.0, 0.0, 50, 120
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        x = np.append(rng.random(60), np.sqrt(rng.random(rows)))
+        truth = _softmax(3.0 * (1.0 - x[:, None]) * np.array([1.0, 0.0, -1.0]))
+        y = (truth.cumsum(axis=1) < rng.random(len(x))[:, None]).sum(axis=1).clip(0, 2)
+        P = np.tile(_softmax(np.array([[1.5, 0.0, -1.5]])), (len(x), 1))
+        P = P * np.exp(0.2 * rng.normal(size=P.shape))
+        P /= P.sum(axis=1, keepdims=True)
+        w = 2.0 * x  # the density of the square root of a uniform, over that of a uniform
+        old, new = slice(0, 60), slice(60, None)
+        sets = ConformalSets(score, 0.8, random_state=seed).fit(
+            P[old], y[old], sample_weight=w[old], weight_kind="sampling"
+        )
+        held += coverage(sets.predict_set(P[new], sample_weight=w[new]), y[new]) / runs
+        unweighted = ConformalSets(score, 0.8, random_state=seed).fit(P[old], y[old])
+        plain += coverage(unweighted.predict_set(P[new]), y[new]) / runs
+    assert held >= 0.8 - 3.0 * np.sqrt(0.8 * 0.2 / (runs * 30))
+    assert held <= 0.86
+    assert plain < 0.77
+
+
+def test_dominating_weights_and_wrong_uses_are_said():
+    P, y = drawn(30, 3, seed=7)
+    w = np.linspace(0.5, 1.5, 30)
+    sets = ConformalSets(level=0.9).fit(P, y, sample_weight=w, weight_kind="sampling")
+    with pytest.warns(SparseDataWarning, match="1 of 2 rows have so large a weight"):
+        found = sets.predict_set(P[:2], sample_weight=[1.0, 10.0])
+    assert found[1].all()
+    assert (sets.guarantee_.method, sets.guarantee_.n) == (
+        "weighted split conformal",
+        pytest.approx(w.sum() ** 2 / (w**2).sum()),
+    )
+    with pytest.raises(InputError, match="sampling weights; pass those of these rows"):
+        sets.predict_set(P)
+    with pytest.raises(InputError, match="2 finite weights above 0"):
+        sets.predict_set(P[:2], sample_weight=[1.0, 0.0])
+    with pytest.raises(InputError, match="leave it out"):
+        ConformalSets().fit(P, y).predict_set(P, sample_weight=np.ones(30))
+    for options in ({}, {"sample_weight": w, "cluster": np.arange(30)}):
+        with pytest.raises(InputError, match="needs sample_weight and independent rows"):
+            ConformalSets().fit(P, y, weight_kind="sampling", **options)
+    with pytest.raises(InputError, match="are not split, and calibrator needs rows"):
+        ConformalSets(calibrator=cb.TemperatureScaling()).fit(
+            P, y, sample_weight=w, weight_kind="sampling"
+        )
+
+
+def test_weighted_sets_are_saved_and_take_groups(tmp_path):
+    P, y = drawn(60, 3, seed=8)
+    w, group = np.linspace(0.5, 1.5, 60), np.arange(60) % 2
+    sets = ConformalSets(level=0.8, by="groups").fit(
+        P, y, groups=group, sample_weight=w, weight_kind="sampling"
+    )
+    alone = ConformalSets(level=0.8).fit(
+        P[::2], y[::2], sample_weight=w[::2], weight_kind="sampling"
+    )
+    found = sets.predict_set(P, groups=group, sample_weight=w)
+    np.testing.assert_array_equal(found[::2], alone.predict_set(P[::2], sample_weight=w[::2]))
+    again = cb.load(sets.save(tmp_path / "sets.calibrant"))
+    np.testing.assert_array_equal(again.predict_set(P, groups=group, sample_weight=w), found)

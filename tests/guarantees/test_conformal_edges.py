@@ -328,3 +328,26 @@ def test_parameters_that_do_not_ascend_are_refused():
         assert refuses(
             lambda at=at: cb.decisions.ConformalRiskControl(0.1).fit_losses(at, losses), "ascend"
         )
+
+
+def test_weights_of_new_rows_by_hand():
+    """Scores 1 to 4 with weights 1 to 4: the new row's own weight lies at infinity."""
+    scores, mass = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 6.0, 10.0])
+    own = np.array([2.0, 10.0 / 3.0, 3.34, 5.0])
+
+    def limits(level):
+        return order_statistic(scores, mass, level, shares=True, own=own).tolist()
+
+    # Half of 12 is the mass of the three smallest; of 13 1/3, 13.34 and 15 it is more.
+    assert limits(0.5) == [3.0, 4.0, 4.0, 4.0]
+    # Three quarters: 9 and 10 of 10, 10.005 and 11.25 are never reached.
+    assert limits(0.75) == [4.0, 4.0, math.inf, math.inf]
+    # Equal weights are the unweighted rank, whatever their size.
+    for n in (9, 19, 99):
+        ascending = np.arange(1.0, n + 1.0)
+        for level in (0.1, 0.5, 0.8, 0.9, 0.95):
+            plain = order_statistic(ascending, ascending, level)
+            for size in (0.3, 1.0, 7.0):
+                weighted = np.cumsum(np.full(n, size))
+                found = order_statistic(ascending, weighted, level, shares=True, own=size)
+                assert found == plain

@@ -207,3 +207,79 @@ def test_a_file_of_few_rows_loads(tmp_path):
         np.zeros(30), np.linspace(-2, 2, 30), std=np.ones(30)
     )
     assert cb.load(only.save(tmp_path / "one_level.calibrant")).levels == (0.9,)
+
+
+OPTIONS = (
+    {},
+    {"score": "absolute", "side": "upper"},
+    {"score": "distributional"},
+    {"symmetric": False},
+    {"score": "quantile"},
+    {"score": "quantile", "symmetric": False},
+)
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_equal_weights_are_none(options):
+    rng = np.random.default_rng(0)
+    y, mean, std = rng.normal(size=(3, 200))
+    std = np.exp(0.3 * std)
+    plain = cb.ConformalIntervals(**options).fit(mean, y, std=std)
+    for size in (1.0, 0.3):
+        same = cb.ConformalIntervals(**options).fit(
+            mean, y, std=std, sample_weight=np.full(200, size), weight_kind="sampling"
+        )
+        forecast = same.predict(mean[:9], std[:9], sample_weight=np.full(9, size))
+        other = plain.predict(mean[:9], std[:9])
+        for level in (0.5, 0.9):
+            np.testing.assert_array_equal(forecast.interval(level), other.interval(level))
+        np.testing.assert_allclose(forecast.quantile([0.25, 0.5]), other.quantile([0.25, 0.5]))
+        np.testing.assert_allclose(forecast.cdf(y[:9]), other.cdf(y[:9]))
+        assert (
+            forecast.take([2, 5]).interval(0.9)[0].tolist()
+            == other.interval(0.9)[0][[2, 5]].tolist()
+        )
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_weighted_intervals_keep_their_level_under_a_known_shift(options):
+    held, plain, runs = 0.0, 0.0, 150
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        x = np.append(rng.random(60), np.sqrt(rng.random(50)))
+        y = (0.2 + 3.0 * x**2) * rng.standard_exponential(len(x))
+        old, new, zero, w = slice(0, 60), slice(60, None), np.zeros(len(x)), 2.0 * x
+        fit = {"std": 1.0 + zero[old]}
+        cal = cb.ConformalIntervals(**options)
+        cal.fit(zero[old], y[old], **fit, sample_weight=w[old], weight_kind="sampling")
+        low, high = cal.predict(zero[new], 1.0 + zero[new], sample_weight=w[new]).interval(0.8)
+        held += np.mean((low <= y[new]) & (y[new] <= high)) / runs
+        other = cb.ConformalIntervals(**options).fit(zero[old], y[old], **fit)
+        low, high = other.predict(zero[new], 1.0 + zero[new]).interval(0.8)
+        plain += np.mean((low <= y[new]) & (y[new] <= high)) / runs
+    assert held >= 0.8 - 3.0 * np.sqrt(0.8 * 0.2 / (runs * 30))
+    assert held <= 0.87
+    assert plain < held - 0.02
+
+
+def test_weighted_intervals_say_what_they_cannot_do():
+    mean, y, w = np.zeros((2, 30)), np.arange(60.0).reshape(2, 30) / 30.0, np.linspace(0.5, 1.5, 30)
+    zero, y = mean[0], y[0]
+    cal = cb.ConformalIntervals().fit(
+        zero, y, std=np.ones(30), sample_weight=w, weight_kind="sampling"
+    )
+    forecast = cal.predict(zero[:2], np.ones(2), sample_weight=[1.0, 20.0])
+    with pytest.warns(SparseDataWarning, match="1 of 2 rows have so large a weight"):
+        _, high = forecast.interval(0.9)
+    assert np.isfinite(high[0])
+    assert np.isinf(high[1])
+    assert cal.guarantee(0.9).method == "weighted split conformal"
+    assert cal.guarantee(0.9).n == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    with pytest.raises(InputError, match="pass those of these rows"):
+        cal.predict(zero, np.ones(30))
+    with pytest.raises(InputError, match="sampling weights have no single expression"):
+        cal.expression()
+    with pytest.raises(InputError, match="leave cluster and calibrator out"):
+        cb.ConformalIntervals(calibrator=cb.StdScaling()).fit(
+            zero, y, std=np.ones(30), sample_weight=w, weight_kind="sampling"
+        )

@@ -71,7 +71,11 @@ HAND: tuple[Change, ...] = tuple(
                 "searchsorted(mass, rank, side='right')",
                 (CONFORMAL, "ranks_at_whole", "tied_scores"),
             ),
-            ("rank = (total + 1.0) *", "rank = total *", (CONFORMAL, "clusters_count_once")),
+            (
+                "rank = (total + own) *",
+                "rank = total *",
+                (CONFORMAL, "clusters_count_once", "weights_of_new_rows"),
+            ),
             (
                 "if shares else conformal_rank",
                 "if not shares else conformal_rank",
@@ -108,11 +112,11 @@ HAND: tuple[Change, ...] = tuple(
         ),
         "decisions/cells.py": (
             (
-                "upto - below + 1.0 if u is None",
+                "upto - below + new if u is None",
                 "upto - below if u is None",
                 (CONFORMAL, "scores_of_cells"),
             ),
-            ("/ (mass[-1] + 1.0)", "/ mass[-1]", (CONFORMAL, "scores_of_cells")),
+            ("/ (mass[-1] + new)", "/ mass[-1]", (CONFORMAL, "scores_of_cells")),
             (
                 "searchsorted(own, score, side='left')",
                 "searchsorted(own, score, side='right')",

@@ -53,17 +53,22 @@ def rows_needed(level: float) -> int:
 
 
 def order_statistic(
-    scores: np.ndarray, mass: np.ndarray, level: ArrayLike, *, shares: bool = False
+    scores: np.ndarray,
+    mass: np.ndarray,
+    level: ArrayLike,
+    *,
+    shares: bool = False,
+    own: Any = 1.0,
 ) -> Any:
     """The ceil((n + 1) level)-th smallest of ascending scores, ``mass`` their cumulated numbers of
     rows; infinite where n is too small.
 
-    With ``shares`` the masses are parts of clusters, n of them, and the least score is taken that
-    has (n + 1) level of it at or below.
+    With ``shares`` the masses are parts of clusters, n of them, or weights, and the least score is
+    taken that has (n + own) level of it at or below, ``own`` the mass of the new row.
     """
     total = mass[-1] if len(mass) else 0.0
     rank = (
-        (total + 1.0) * np.asarray(level) * (1.0 - ROUNDING)
+        (total + own) * np.asarray(level) * (1.0 - ROUNDING)
         if shares
         else conformal_rank(total, level)
     )

@@ -140,7 +140,8 @@ class CellScores(Saved):
     scores, mass : (m,) concatenated by cell.
     start : (C + 1,) first position of each cell, and the end of the last.
     shares : bool
-        Whether masses are shares of clusters, which count as one each, rather than whole rows.
+        Whether masses are shares of clusters, which count as one each, or weights, rather than
+        whole rows.
     """
 
     scores: np.ndarray
@@ -184,19 +185,21 @@ class CellScores(Saved):
         """(C,) number of rows, or clusters, of each cell."""
         return np.append(0.0, self.mass)[self.start[1:]] * (np.diff(self.start) > 0)
 
-    def limits(self, level: float) -> np.ndarray:
+    def limits(self, level: float, mass: Any = 1.0) -> np.ndarray:
         """Return (C,) the largest score of a class in the set; infinite where a cell has too few
-        rows for the level.
+        rows for the level. With masses (n,) of new rows, (n, C).
         """
         found = [
-            order_statistic(*self.part(cell), level, shares=self.shares)
+            order_statistic(*self.part(cell), level, shares=self.shares, own=mass)
             for cell in range(len(self.start) - 1)
         ]
-        return np.array(found, dtype=np.float64)
+        return np.array(found, dtype=np.float64).T
 
-    def p_values(self, score: np.ndarray, cell: int, u: np.ndarray | None = None) -> np.ndarray:
-        """Return the share of the cell's scores, and one more, at or above these; with ``u`` a
-        random part of the ties.
+    def p_values(
+        self, score: np.ndarray, cell: int, u: np.ndarray | None = None, new: Any = 1.0
+    ) -> np.ndarray:
+        """Return the share of the cell's scores, and of the new row of mass ``new``, at or above
+        these; with ``u`` a random part of the ties.
         """
         own, mass = self.part(cell)
         mass = np.append(0.0, mass)
@@ -204,8 +207,8 @@ class CellScores(Saved):
             mass[np.searchsorted(own, score, side="left")],
             mass[np.searchsorted(own, score, side="right")],
         )
-        equal = (upto - below + 1.0) if u is None else u * (upto - below + 1.0)
-        return (mass[-1] - upto + equal) / (mass[-1] + 1.0)
+        equal = (upto - below + new) if u is None else u * (upto - below + new)
+        return (mass[-1] - upto + equal) / (mass[-1] + new)
 
 
 #: Quantiles of the scores of its rows that describe a class.
@@ -358,6 +361,11 @@ OVER: dict[By | None, str] = {
     "groups": "new rows of each group",
     "overlapping": "new rows of each group, and of all",
 }
+#: Assumption of weighted conformal prediction.
+WEIGHTED = (
+    "the weights are how much more frequent each input has become, were learned from other rows,"
+    " and labels given the inputs have not changed"
+)
 METHOD: dict[By | None, str] = {
     None: "split conformal",
     "class": "class-conditional split conformal",
@@ -368,16 +376,27 @@ METHOD: dict[By | None, str] = {
 
 
 def set_promise(
-    held: CellScores, level: float, by: By | None, n: float, *, exact: bool, given: bool
+    held: CellScores,
+    level: float,
+    by: By | None,
+    n: float,
+    *,
+    exact: bool,
+    given: bool,
+    weighted: bool = False,
 ) -> Guarantee:
     """Return the guarantee of sets at the level; ``exact`` if nothing was added to them, ``given``
-    if a fitted calibrator was passed.
+    if a fitted calibrator was passed, ``weighted`` if the rows of both have sampling weights.
     """
     # If all scores differ, the coverage follows from a rank.
     told_apart = exact and by is None and not held.shares and len(held.scores) == n
     most = level + 1.0 / (n + 1.0) if told_apart and np.isfinite(held.limits(level)).all() else None
     # Each cell's promise rests on its own rows; the smallest cell varies most by chance.
     n = n if by is None else float(held.n.min())
+    if weighted:
+        return Guarantee(
+            "marginal", "coverage", OVER[by], WEIGHTED, n, level, method=f"weighted {METHOD[by]}"
+        )
     unit = "clusters" if held.shares else "rows"
     others = (
         ", on none of which the calibrator was fitted"

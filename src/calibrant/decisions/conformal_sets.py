@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial, trial_rows
+from calibrant.arrays import new_weights
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.guarantee import Guarantee, Promised
@@ -21,13 +22,14 @@ from calibrant.decisions.set_rows import (
     counted,
     fitted,
     inputs_for,
+    is_weighted,
     n_units,
     require_options,
 )
 from calibrant.decisions.set_scores import ScoreName
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.groups import clustered
+from calibrant.groups import WeightKind, clustered
 from calibrant.labels import array_of
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.select.look_alike import caution_look_alike
@@ -90,7 +92,9 @@ class ConformalSets(Promised, Saved, BaseEstimator):
     guarantee_ : contracts.Guarantee
     rule_ : the calibration scores (``held``) of each class or group (``cells``), and the scoring of
         rows (``raps``, ``calibrator``)
-    n_ : float, number of rows, or clusters, behind the promise
+    n_ : float, number of rows, or clusters, behind the promise; of weighted rows the effective
+        number
+    weighted_ : bool, whether rows have sampling weights, so that new rows need theirs
     too_few_ : list of the classes or groups with too few rows for the level; such classes are in
         every set, and such groups have sets of every class
     split_ : dict, number of rows for each use: "calibrator", "penalty", "similar classes",
@@ -108,7 +112,11 @@ class ConformalSets(Promised, Saved, BaseEstimator):
     Use them where a person, or a second model, examines the remaining classes. The promise is an
     average over rows and over calibration sets: with one set of n rows the coverage varies by about
     sqrt(level (1 - level) / n). It does not cover another population, nor, with ``by=None``, a
-    single class or group. With ``cluster=`` it concerns a row of a new cluster.
+    single class or group. With ``cluster=`` it concerns a row of a new cluster. For a population
+    with other inputs, pass :class:`ImportanceWeights` of the calibration rows, as
+    ``sample_weight`` with ``weight_kind="sampling"``, and of the new rows: with known weights the
+    promise is exact, estimated ones cost half of their mean absolute error. A row whose weight
+    dominates the others' has every class in its set, with a warning.
 
     References
     ----------
@@ -116,7 +124,8 @@ class ConformalSets(Promised, Saved, BaseEstimator):
     conformal prediction with many classes", NeurIPS 2023. Lee, Barber and Willett,
     "Distribution-free inference with hierarchical data", 2023. Lu, Angelopoulos and Pomerantz,
     "Improving trustworthiness of AI disease severity rating in medical imaging with ordinal
-    conformal prediction sets", MICCAI 2022.
+    conformal prediction sets", MICCAI 2022. Tibshirani, Foygel Barber, Candes and Ramdas,
+    "Conformal prediction under covariate shift", NeurIPS 2019.
 
     Examples
     --------
@@ -136,6 +145,9 @@ class ConformalSets(Promised, Saved, BaseEstimator):
     >>> sets.labels([[0.5, 0.1, 0.4]]), ordered.labels([[0.5, 0.1, 0.4]])
     ([[0, 2]], [[0, 1]])
     """
+
+    #: Older files lack it.
+    weighted_: bool = False
 
     def __init__(
         self,
@@ -189,6 +201,7 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         groups: Any = None,
         cluster: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        weight_kind: WeightKind = "frequency",
         X: Any = None,
     ) -> Self:
         """Fit on predictions for rows that the model did not learn from, and the true labels.
@@ -202,27 +215,28 @@ class ConformalSets(Promised, Saved, BaseEstimator):
             Clusters of dependent rows: the promise concerns rows of new clusters, and n counts
             clusters.
         sample_weight : (n,), optional
-            Whole numbers: how often each row was observed. Weights of a sampling design or of
-            importance are refused and must not be rounded. They need weighted conformal prediction,
-            with weights learned from other rows.
+            Whole numbers: how often each row was observed; or any weights, by their kind.
+        weight_kind : {"frequency", "sampling"}
+            "sampling": importance weights, learned from other rows, or those of a design. The new
+            rows then need theirs too (weighted conformal prediction).
         X : (n, ...) features of the rows, for calibrators that use them
         """
         record = self._labelled(P, y, cluster, sample_weight, X)
-        self.fit_record(record, groups)
+        self.fit_record(record, groups, weighted=is_weighted(weight_kind, sample_weight, cluster))
         if cluster is None:
             caution_look_alike(record, "the promise")
         return self
 
-    def fit_record(self, record: Predictions, groups: Any = None) -> Self:
-        """Fit on a record of predictions and labels."""
+    def fit_record(
+        self, record: Predictions, groups: Any = None, *, weighted: bool = False
+    ) -> Self:
+        """Fit on a record of predictions and labels; ``weighted`` says that its weights do not
+        count rows.
+        """
         given = self._given()
-        new, choose = (
-            given is not None and not is_fitted(given),
-            self.score == "raps" and self.penalty is None,
-        )
         uses = {
-            "calibrator": new,
-            "penalty": choose,
+            "calibrator": given is not None and not is_fitted(given),
+            "penalty": self.score == "raps" and self.penalty is None,
             "similar classes": self.by == "similar_classes",
         }
         cells = rows_of_cells(self.by, record, groups)
@@ -231,9 +245,13 @@ class ConformalSets(Promised, Saved, BaseEstimator):
             [use for use, needed in uses.items() if needed],
             self.fit_share,
             self.random_state,
+            weighted=weighted,
         )
-        rule = fitted(SetRule.unfitted(self, given, self.by), found, cells, self.level)
-        return self._keep(rule, record.classes, found.sizes, n_units(found.parts["certificate"]))
+        unfitted = SetRule.unfitted(self, given, self.by)
+        rule = fitted(unfitted, found, cells, self.level, weighted=weighted)
+        n = n_units(found.parts["certificate"], weighted=weighted)
+        self.weighted_ = weighted
+        return self._keep(rule, record.classes, found.sizes, n)
 
     def state(
         self,
@@ -260,39 +278,63 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         """Fit on the sum of the results of ``state`` for any number of parts, with the same
         options.
         """
+        self.weighted_ = False
         rule = replace(self._one_pass(), cells=state.cells, held=state.cell_scores(_settings(self)))
         return self._keep(
             rule, array_of(state.settings["classes"]), {"certificate": state.n}, state.n
         )
 
     def predict_set(
-        self, P: ArrayLike, *, groups: Any = None, level: float | None = None, X: Any = None
+        self,
+        P: ArrayLike,
+        *,
+        groups: Any = None,
+        level: float | None = None,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
     ) -> np.ndarray:
         """Return (n, K) booleans, whether a class is in the set, at another ``level`` if passed; a
         higher level removes no class.
+
+        ``sample_weight`` (n,) are the weights of these rows, where ``fit`` took sampling weights.
         """
-        return self.set_record(self._read(P, X), groups, level)
+        return self.set_record(self._read(P, X), groups, level, sample_weight)
 
     def set_record(
-        self, record: Predictions, groups: Any = None, level: float | None = None
+        self,
+        record: Predictions,
+        groups: Any = None,
+        level: float | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> np.ndarray:
         """Return the sets of a record."""
         require_fitted(self, "rule_")
         level = self.level if level is None else level
         require_level(level)
-        return self.rule_.sets(record, groups, level, never_empty=self.never_empty)
+        mass = new_weights(sample_weight, len(record), weighted=self.weighted_)
+        return self.rule_.sets(record, groups, level, never_empty=self.never_empty, mass=mass)
 
     def labels(
-        self, P: ArrayLike, *, groups: Any = None, level: float | None = None, X: Any = None
+        self,
+        P: ArrayLike,
+        *,
+        groups: Any = None,
+        level: float | None = None,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
     ) -> list[list[Any]]:
         """Return the sets as lists of labels."""
-        return [
-            self.classes_[row].tolist()
-            for row in self.predict_set(P, groups=groups, level=level, X=X)
-        ]
+        sets = self.predict_set(P, groups=groups, level=level, sample_weight=sample_weight, X=X)
+        return [self.classes_[row].tolist() for row in sets]
 
     def p_values(
-        self, P: ArrayLike, *, groups: Any = None, smoothed: bool = False, X: Any = None
+        self,
+        P: ArrayLike,
+        *,
+        groups: Any = None,
+        smoothed: bool = False,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
     ) -> np.ndarray:
         """Return (n, K) shares of the calibration scores that are at least as strange as the class;
         a set holds the classes above 1 - level.
@@ -301,7 +343,9 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         the true class and never larger, so they may omit classes that the set holds.
         ``never_empty`` adds the class of the largest p-value to an empty set.
         """
-        return self.rule_.p_values(self._read(P, X), groups, smoothed=smoothed)
+        record = self._read(P, X)
+        mass = new_weights(sample_weight, len(record), weighted=self.weighted_)
+        return self.rule_.p_values(record, groups, smoothed=smoothed, mass=mass)
 
     @property
     def guarantee_(self) -> Guarantee:
@@ -309,7 +353,13 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         require_fitted(self, "rule_")
         given = self.rule_.calibrator is not None and "calibrator" not in self.split_
         return set_promise(
-            self.rule_.held, self.level, self.by, self.n_, exact=not self.never_empty, given=given
+            self.rule_.held,
+            self.level,
+            self.by,
+            self.n_,
+            exact=not self.never_empty,
+            given=given,
+            weighted=self.weighted_,
         )
 
     def _given(self) -> Calibrator | None:
@@ -348,18 +398,13 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         self.classes_: np.ndarray = classes
         self.split_: dict[str, float] = sizes
         self.n_: float = n
-        self.too_few_: list[Any] = short_cells(rule.cells, rule.held, self.level, self.by)
+        self.too_few_: list[Any] = (
+            [] if self.weighted_ else short_cells(rule.cells, rule.held, self.level, self.by)
+        )
         self.status_: str = "exact"
         return self
 
-    def _labelled(
-        self,
-        P: ArrayLike,
-        y: ArrayLike,
-        cluster: ArrayLike | None,
-        sample_weight: ArrayLike | None,
-        X: Any,
-    ) -> Predictions:
+    def _labelled(self, P: Any, y: Any, cluster: Any, sample_weight: Any, X: Any) -> Predictions:
         # Without a calibrator the scoring pass checks the rows too.
         known: dict[str, Any] = {
             "classes": self.classes,

@@ -33,9 +33,10 @@ from calibrant.decisions.set_scores import (
     TopK,
     chosen_raps,
 )
-from calibrant.errors import InputError
+from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.splits import dealt, fit_clone
+from calibrant.groups import WeightKind
 from calibrant.predictions import Inputs, Predictions
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "counted",
     "fitted",
     "inputs_for",
+    "is_weighted",
     "n_units",
     "require_options",
 ]
@@ -107,18 +109,32 @@ class SetRule(Saved):
         return Scorer(score, self.calibrator, self.seed if self.draws else None)
 
     def sets(
-        self, record: Predictions, groups: Any, level: float, *, never_empty: bool
+        self,
+        record: Predictions,
+        groups: Any,
+        level: float,
+        *,
+        never_empty: bool,
+        mass: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return (n, K) booleans; ``never_empty`` adds to an empty set the class that would enter
-        first as the level rises.
+        first as the level rises. ``mass`` (n,) are the weights of the rows.
         """
         require_by(self.by, groups)
-        limits, columns = self.held.limits(level), self._columns(record.n_classes)
+        limits = np.atleast_2d(self.held.limits(level, 1.0 if mass is None else mass))
+        columns = self._columns(record.n_classes)
+        endless = np.isinf(limits).any(axis=1)
+        if mass is not None and endless.any():
+            warn(
+                f"{endless.sum():,} of {len(record):,} rows have so large a weight that no"
+                f" calibration scores bound their set at level {level:g}; it holds every class.",
+                SparseDataWarning,
+            )
         cells = None if columns is not None else rows_of_groups(self.by, self.cells, record, groups)
         out = self.scorer.within(
             record,
             (
-                limits[None, columns]
+                limits[:, columns]
                 if cells is None
                 else _largest(cells, limits, len(record))[:, None]
             ),
@@ -126,13 +142,16 @@ class SetRule(Saved):
         empty = np.flatnonzero(~out.any(axis=1)) if never_empty else np.zeros(0, dtype=np.intp)
         if len(empty):
             score = self.scorer.of_all(record.take(empty))
-            p = self._p_values(score, None, None if cells is None else cells.taken(empty))
+            own = None if mass is None else mass[empty]
+            p = self._p_values(score, None, None if cells is None else cells.taken(empty), own)
             # Of several such classes, the least strange.
             score[p < p.max(axis=1, keepdims=True)] = np.inf
             out[empty] = score == score.min(axis=1, keepdims=True)
         return out
 
-    def p_values(self, record: Predictions, groups: Any, *, smoothed: bool) -> np.ndarray:
+    def p_values(
+        self, record: Predictions, groups: Any, *, smoothed: bool, mass: np.ndarray | None = None
+    ) -> np.ndarray:
         """Return (n, K), the share of calibration scores that are as strange."""
         require_by(self.by, groups)
         # The draw must differ from that of the score. It depends on the row's place too: rows with
@@ -147,7 +166,7 @@ class SetRule(Saved):
             if self._columns(record.n_classes) is not None
             else rows_of_groups(self.by, self.cells, record, groups)
         )
-        return self._p_values(self.scorer.of_all(record), u, cells)
+        return self._p_values(self.scorer.of_all(record), u, cells, mass)
 
     def _columns(self, n_classes: int) -> np.ndarray | None:
         """Return (K,) cells of the classes, (1,) if all are in one, or None if cells
@@ -157,20 +176,24 @@ class SetRule(Saved):
             return np.zeros(1, dtype=np.intp)
         return np.arange(n_classes) if self.by == "class" else self.class_cells
 
-    def _p_values(self, score: np.ndarray, u: np.ndarray | None, cells: Cells | None) -> np.ndarray:
+    def _p_values(
+        self, score: np.ndarray, u: np.ndarray | None, cells: Cells | None, mass: np.ndarray | None
+    ) -> np.ndarray:
         columns = self._columns(score.shape[1])
+        new = np.ones((len(score), 1)) if mass is None else mass[:, None]
         if cells is None and columns is not None:
             out = np.empty(score.shape)
             for cell in np.unique(columns):
                 own = slice(None) if len(columns) == 1 else np.flatnonzero(columns == cell)
-                out[:, own] = self.held.p_values(score[:, own], int(cell), u)
+                out[:, own] = self.held.p_values(score[:, own], int(cell), u, new)
             return out
         assert cells is not None
         out = np.full(score.shape, -np.inf)
         for cell in np.unique(cells.cell):
             own = cells.row[cells.cell == cell]
             out[own] = np.maximum(
-                out[own], self.held.p_values(score[own], int(cell), None if u is None else u[own])
+                out[own],
+                self.held.p_values(score[own], int(cell), None if u is None else u[own], new[own]),
             )
         # A row of a new group has no calibration scores to compare with.
         return np.where(out < 0.0, 1.0 if u is None else u, out)
@@ -179,7 +202,7 @@ class SetRule(Saved):
 def _largest(cells: Cells, limits: np.ndarray, n_rows: int) -> np.ndarray:
     """Return (n,) the largest limit of a row's cells; infinite for a row without a cell."""
     out = np.full(n_rows, -np.inf)
-    np.maximum.at(out, cells.row, limits[cells.cell])
+    np.maximum.at(out, cells.row, limits[np.minimum(cells.row, len(limits) - 1), cells.cell])
     out[np.bincount(cells.row, minlength=n_rows) == 0] = np.inf
     return out
 
@@ -215,11 +238,25 @@ class SetRows:
     rows: np.ndarray
 
     @classmethod
-    def of(cls, record: Predictions, uses: list[str], share: float, random_state: int) -> "SetRows":
+    def of(
+        cls,
+        record: Predictions,
+        uses: list[str],
+        share: float,
+        random_state: int,
+        *,
+        weighted: bool = False,
+    ) -> "SetRows":
         """Split off ``share`` of the rows for the uses, in equal parts; the others are the
-        certificate.
+        certificate. Weighted rows are not split.
         """
-        repetitions(record.weights)
+        if not weighted:
+            repetitions(record.weights)
+        elif uses:
+            raise InputError(
+                f"rows with sampling weights are not split, and {uses[0]} needs rows of its own;"
+                " fit or choose it on other rows and pass it, or leave it out."
+            )
         if not uses:
             return cls({"certificate": record}, np.arange(len(record)))
         found = dealt(record, [share / len(uses)] * len(uses) + [1.0 - share], random_state)
@@ -262,7 +299,9 @@ class SetRows:
         )
 
 
-def fitted(rule: SetRule, found: SetRows, cells: Cells, level: float) -> SetRule:
+def fitted(
+    rule: SetRule, found: SetRows, cells: Cells, level: float, *, weighted: bool = False
+) -> SetRule:
     """Return the rule with its learned and chosen parts, and the scores of the certificate rows;
     ``cells`` are those of all rows.
     """
@@ -272,13 +311,11 @@ def fitted(rule: SetRule, found: SetRows, cells: Cells, level: float) -> SetRule
     own = found.parts["certificate"]
     rule = replace(rule, class_cells=found.class_cells(rule.scorer, level, rule.seed))
     cells = cells.taken(found.rows).of_classes(own, rule.class_cells)
-    score, clusters = rule.scorer.of_labels(own)[cells.row], own.cluster is not None
+    score, shares = rule.scorer.of_labels(own)[cells.row], weighted or own.cluster is not None
     return replace(
         rule,
         cells=cells.names,
-        held=CellScores.of(
-            score, _masses(own, cells), cells.cell, len(cells.names), shares=clusters
-        ),
+        held=CellScores.of(score, _masses(own, cells), cells.cell, len(cells.names), shares=shares),
     )
 
 
@@ -312,8 +349,21 @@ def _masses(record: Predictions, cells: Cells) -> np.ndarray:
     return shares(weight, place.ravel())
 
 
-def n_units(record: Predictions) -> float:
-    """Return the number of rows, or clusters, behind a promise."""
+def is_weighted(weight_kind: WeightKind, sample_weight: Any, cluster: Any) -> bool:
+    """Return whether weights are sampling weights, which need independent rows."""
+    require_option("weight_kind", weight_kind, ("frequency", "sampling"))
+    if weight_kind == "sampling" and (sample_weight is None or cluster is not None):
+        raise InputError(
+            'weight_kind="sampling" needs sample_weight and independent rows; pass the weights,'
+            " and leave cluster out."
+        )
+    return weight_kind == "sampling"
+
+
+def n_units(record: Predictions, *, weighted: bool = False) -> float:
+    """Return the number of rows, or clusters, behind a promise; the effective one of weights."""
+    if weighted:
+        return float(record.weights.sum() ** 2 / (record.weights @ record.weights))
     return (
         float(record.weights.sum())
         if record.cluster is None

@@ -4,7 +4,7 @@ calibration rows allow.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -100,12 +100,18 @@ class ConformalEnds:
     bounds : (low, high), limits of any outcome.
     unit : {"rows", "clusters"}
         Unit of the masses of the scores.
+    own : (n,) weights of the rows, where the masses are sampling weights, or None
     """
 
     side: Literal["both", "lower", "upper"] = "both"
     symmetric: bool = True
     bounds: tuple[float, float] = (-np.inf, np.inf)
     unit: Literal["rows", "clusters"] = "rows"
+    own: np.ndarray | None = None
+
+    def of(self, rows: Any) -> "ConformalEnds":
+        """Return the ends of some rows."""
+        return self if self.own is None else replace(self, own=self.own[rows])
 
     @property
     def over(self) -> str:
@@ -138,8 +144,14 @@ class ConformalEnds:
         return 0.5 + 0.5 * level if self.side == "both" and not self.symmetric else level
 
     def reach(self, scores: np.ndarray, mass: np.ndarray, level: np.ndarray | float) -> np.ndarray:
-        """Return the order statistic of ascending scores at the level of one end."""
-        return order_statistic(scores, mass, level, shares=self.unit == "clusters")
+        """Return the order statistic of ascending scores at the level of one end: one for all rows,
+        or one for each (and level) where rows have weights.
+        """
+        own = 1.0 if self.own is None else self.own
+        if self.own is not None and np.ndim(level):
+            own = self.own[:, None]
+        shares = self.unit == "clusters" or self.own is not None
+        return order_statistic(scores, mass, level, shares=shares, own=own)
 
     def limited(
         self, low: np.ndarray, high: np.ndarray, level: float, n: float
@@ -164,7 +176,15 @@ class ConformalEnds:
         asked = [
             end for end, side in ((low, "lower"), (high, "upper")) if self.side in ("both", side)
         ]
-        if any(np.isinf(end).any() for end in asked):
+        endless = np.any([np.isinf(end) for end in asked], axis=0)
+        if self.own is not None and endless.any():
+            warn(
+                f"{endless.sum():,} of {len(endless):,} rows have so large a weight that no"
+                f" calibration scores bound their interval at level {level:g}; pass bounds=(low,"
+                " high) of all outcomes, or use a lower level.",
+                SparseDataWarning,
+            )
+        elif endless.any():
             needed = rows_needed(self.level_of_each(level))
             warn(
                 f"level {level:g} needs {needed:,} calibration {self.unit}; got {n:,.0f}, so an"
@@ -239,19 +259,20 @@ class ConformalForecast(Forecast):
                 self._below(special.ndtr(np.abs(z))),
             )
             middle = z == 0.0
-            signed = np.where(z > 0.0, above, -below)
-            signed[middle] = 0.5 * (above[middle] - below[middle])
+            with np.errstate(invalid="ignore"):
+                signed = np.where(middle, 0.5 * (above - below), np.where(z > 0.0, above, -below))
         return np.clip(self.conformity.at(self.base, signed), *self.ends.bounds)
 
     def _score(self, y: np.ndarray) -> np.ndarray:
         size = self.conformity.of(self.base, y)
+        total = self.mass[-1] + (1.0 if self.ends.own is None else self.ends.own)
         if self.ends.joint:
             # The share of rows with at most this score is the lowest level whose interval holds it.
-            level = self._count(np.abs(size) * (1.0 - 1e-12), "left") / (self.mass[-1] + 1.0)
+            level = self._count(np.abs(size) * (1.0 - 1e-12), "left") / total
             return np.sign(size) * special.ndtri(0.5 + 0.5 * level)
-        slack, total = 1e-12 * np.abs(np.where(np.isfinite(size), size, 0.0)), self.mass[-1]
-        over = self._count(size - slack, "left") / (total + 1.0)
-        under = (total - self._count(size + slack, "right")) / (total + 1.0)
+        slack = 1e-12 * np.abs(np.where(np.isfinite(size), size, 0.0))
+        over = self._count(size - slack, "left") / total
+        under = (self.mass[-1] - self._count(size + slack, "right")) / total
         return np.where(
             over > 0.5, special.ndtri(over), np.where(under > 0.5, -special.ndtri(under), 0.0)
         )
@@ -273,12 +294,17 @@ class ConformalForecast(Forecast):
         each = self.ends.level_of_each(level)
         above = self._above(each)
         below = above if self.ends.joint else self._below(each)
-        ends = self.conformity.at(self.base, np.array([-below, above]))
+        ends = self.conformity.at(self.base, np.stack([-below, above], axis=-1))
         return self.ends.limited(ends[..., 0], ends[..., 1], level, self.mass[-1])
 
     def _pick(self, key: np.ndarray) -> "ConformalForecast":
         return ConformalForecast(
-            self.base.select(key), self.conformity, self.scores, self.mass, self.spread, self.ends
+            self.base.select(key),
+            self.conformity,
+            self.scores,
+            self.mass,
+            self.spread,
+            self.ends.of(key),
         )
 
 
@@ -374,5 +400,5 @@ class ConformalQuantileForecast(Forecast):
 
     def _pick(self, key):
         return ConformalQuantileForecast(
-            self.base.select(key), self.levels, self.scores, self.mass, self.ends
+            self.base.select(key), self.levels, self.scores, self.mass, self.ends.of(key)
         )

@@ -1,5 +1,6 @@
 """Conformal prediction intervals, valid for any distribution and any number of rows."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -7,6 +8,9 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.conformal import cumulated, shares
 from calibrant._support.estimators import clone
+from calibrant._support.options import require_option
+from calibrant.arrays import new_weights
+from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
@@ -18,9 +22,9 @@ from calibrant.forecasts.conformal import (
     ConformalQuantileForecast,
     quantile_ends,
 )
-from calibrant.forecasts.forecast import require_levels
-from calibrant.forecasts.read import ForecastRecord
-from calibrant.groups import clustered
+from calibrant.forecasts.forecast import Forecast, require_levels
+from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.groups import WeightKind, clustered
 from calibrant.regression.variance import StdScaling
 
 __all__ = ["ConformalIntervals"]
@@ -84,6 +88,8 @@ class ConformalIntervals(
         Root mean square of the scores.
     unit_ : "rows" or "clusters", the unit of the weights.
     calibrator_ : the fitted calibrator or None, or a list of these
+    n_effective_ : float or None
+        Effective number of rows with sampling weights; None for others.
     n_outputs_ : int
         0 for forecasts of shape (n,).
     status_ : "exact", or "no calibrator: one row"
@@ -101,15 +107,19 @@ class ConformalIntervals(
     forecasts come from the same model. It holds over all rows together, not for each kind of row,
     and separately for each output. ``guarantee(level)`` returns it as a record, or None where
     weights are not whole numbers, which do not count rows. With ``cluster=`` in ``fit`` it holds
-    for a row of a new cluster, and counts clusters. The distribution returned has its intervals, a
-    mean, and a std from the scores, but no density.
+    for a row of a new cluster, and counts clusters. For new rows with other inputs, pass
+    :class:`ImportanceWeights` of the calibration rows, as ``sample_weight`` with
+    ``weight_kind="sampling"``, and of the new rows; with known weights the promise is exact, and a
+    row whose weight dominates the others' has infinite ends. The distribution returned has its
+    intervals, a mean, and a std from the scores, but no density.
 
     References
     ----------
     Vovk et al., "Algorithmic learning in a random world", 2005. Romano, Patterson and Candes,
     "Conformalized quantile regression", NeurIPS 2019. Chernozhukov, Wuthrich and Zhu,
     "Distributional conformal prediction", PNAS 2021. Lee, Barber and Willett, "Distribution-free
-    inference with hierarchical data", 2023.
+    inference with hierarchical data", 2023. Tibshirani, Foygel Barber, Candes and Ramdas,
+    "Conformal prediction under covariate shift", NeurIPS 2019.
 
     Examples
     --------
@@ -131,9 +141,10 @@ class ConformalIntervals(
     scores_: Any
     mass_: Any
     spread_: float | np.ndarray
-    #: Older files have neither field.
+    #: Older files lack these fields.
     unit_: Literal["rows", "clusters"] = "rows"
     calibrator_: RegressionCalibrator | list[RegressionCalibrator] | None = None
+    n_effective_: float | None = None
 
     def __init__(
         self,
@@ -179,6 +190,7 @@ class ConformalIntervals(
         *more: Any,
         std: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        weight_kind: WeightKind = "frequency",
         cluster: Any = None,
     ) -> Self:
         """Fit on held-out forecasts and outcomes: ``fit(forecast, y)``, or ``fit(mean, y,
@@ -191,9 +203,11 @@ class ConformalIntervals(
         y : outcomes, of the shape of the forecast
         std : as the means, optional
         sample_weight : (n,), optional
-            Weight 2 means the row twice, weight 0 no row. Fractional weights, as of a sampling
-            design or of importance, are used, but then nothing is guaranteed: a guarantee needs the
-            weight of each new row too.
+            Weight 2 means the row twice, weight 0 no row. Fractional weights of this kind are used,
+            but then nothing is guaranteed.
+        weight_kind : {"frequency", "sampling"}
+            "sampling": importance weights, learned from other rows, or those of a design. The new
+            rows then need theirs too (weighted conformal prediction).
         cluster : (n,) labels, optional
             Clusters of dependent rows (a patient, a day): each counts as one, whatever its size.
 
@@ -201,16 +215,56 @@ class ConformalIntervals(
         -------
         self
         """
-        return self.fit_record(
-            clustered(self._read_to_fit(forecast, y, more, std, sample_weight), cluster)
-        )
+        require_option("weight_kind", weight_kind, ("frequency", "sampling"))
+        weighted = weight_kind == "sampling"
+        if weighted and (
+            sample_weight is None or cluster is not None or self.calibrator is not None
+        ):
+            raise InputError(
+                'weight_kind="sampling" needs sample_weight, independent rows and forecasts as they'
+                " are; pass the weights, and leave cluster and calibrator out."
+            )
+        record = self._read_to_fit(forecast, y, more, std, sample_weight)
+        return self.fit_record(clustered(record, cluster), weighted=weighted)
 
-    def fit_record(self, record: ForecastRecord) -> Self:
-        """Fit on a record of forecasts and outcomes."""
+    def fit_record(self, record: ForecastRecord, *, weighted: bool = False) -> Self:
+        """Fit on a record of forecasts and outcomes; ``weighted`` says that its weights do not
+        count rows.
+        """
         self._check()
+        self.n_effective_ = (
+            float(record.weights.sum() ** 2 / (record.weights @ record.weights))
+            if weighted
+            else None
+        )
         self._ends.require_within(record.y)
         self.unit_ = "rows" if record.cluster is None else "clusters"
         return super().fit_record(record)
+
+    def predict(
+        self,
+        forecast: Any,
+        std: ArrayLike | None = None,
+        *,
+        groups: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Forecast:
+        """Return the intervals: ``predict(forecast)``, or ``predict(mean, std)`` for normal
+        forecasts.
+
+        ``sample_weight`` (n,) are the weights of these rows, where ``fit`` took sampling weights.
+        """
+        self._refuse_unused(groups)
+        require_fitted(self, "n_outputs_")
+        record = read_forecast(forecast, std)
+        own = new_weights(sample_weight, len(record), weighted=self.n_effective_ is not None)
+        return self.predict_record(replace(record, weight=own))
+
+    def _predict_rows(self, record: ForecastRecord, **learned: Any) -> Forecast:
+        if self.n_effective_ is None:
+            return self._predict_output(record.forecast, **learned)
+        own = new_weights(record.weight, len(record), weighted=True)
+        return self._predict_output(record.forecast, own=own, **learned)
 
     def _fit_output(self, record: ForecastRecord) -> dict[str, Any]:
         if self.calibrator is None:
@@ -256,19 +310,27 @@ class ConformalIntervals(
         return [np.maximum(*outside)] if self._ends.joint else outside
 
     def _predict_output(
-        self, forecast: Any, scores: np.ndarray, mass: np.ndarray, spread: float, calibrator: Any
+        self,
+        forecast: Any,
+        scores: np.ndarray,
+        mass: np.ndarray,
+        spread: float,
+        calibrator: Any,
+        own: np.ndarray | None = None,
     ) -> Any:
         forecast = forecast if calibrator is None else calibrator.predict(forecast)
+        ends = replace(self._ends, own=own)
         if self.score == "quantile":
             return ConformalQuantileForecast(
-                forecast, np.asarray(self.levels, dtype=np.float64), scores, mass, self._ends
+                forecast, np.asarray(self.levels, dtype=np.float64), scores, mass, ends
             )
-        return ConformalForecast(forecast, CONFORMITY[self.score], scores, mass, spread, self._ends)
+        return ConformalForecast(forecast, CONFORMITY[self.score], scores, mass, spread, ends)
 
     def _expression(self, forecast: Any, calibrator: StdScaling | None, **learned: Any) -> Any:
-        if self.score == "quantile" or self.bounds is not None:
+        if self.score == "quantile" or self.bounds is not None or self.n_effective_ is not None:
             raise InputError(
-                'score="quantile" and bounds= have no single expression for all rows; use'
+                'score="quantile", bounds= and sampling weights have no single expression for'
+                " all rows; use"
                 ' score="scaled", and clip the ends afterwards.'
             )
         forecast = forecast if calibrator is None else calibrator.express(forecast).alone()
@@ -281,12 +343,24 @@ class ConformalIntervals(
                 f"level must be one of those fitted, {list(self.levels)}; got {level!r}; add it to"
                 " levels= and fit again."
             )
+        quantity = f"coverage of the {100 * level:g} % intervals"
+        if self.n_effective_ is not None:
+            return Guarantee(
+                "marginal",
+                quantity,
+                "new rows",
+                "the weights are how much more frequent each input has become, were learned from"
+                " other rows, and outcomes given the inputs have not changed",
+                n=self.n_effective_,
+                least=level,
+                method="weighted split conformal",
+            )
         masses = list(_arrays(self.mass_))
         if self.unit_ == "rows" and any((mass != np.round(mass)).any() for mass in masses):
             return None
         return Guarantee(
             "marginal",
-            f"coverage of the {100 * level:g} % intervals",
+            quantity,
             self._ends.over,
             f"new {self.unit_} and their forecasts are exchangeable with the calibration"
             f" {self.unit_}",
