@@ -232,7 +232,7 @@ class ScoreLimits(Saved):
     def guarantee(self, quantity: str, n: int | None) -> Guarantee | None:
         """Return the bound on the coverage of all ends over n rows, or the rows learned."""
         n = self.n if n is None else n
-        if self.method == "aggregated" or n == 0:
+        if self.method == "aggregated" or n < 1:
             return None
         level, off = 1.0 - self.ends * (1.0 - self.level), self.ends * self.deviation(n)
         late = f"labels are learned after at most {self.delay} later ones"
