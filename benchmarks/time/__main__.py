@@ -11,6 +11,7 @@ import warnings
 #: Part -> its repeats by default and in full; module ``benchmarks.time.PART`` has ``run(repeats)``.
 PARTS: dict[str, tuple[int, int]] = {
     "adaptive": (5, 50),
+    "learn": (2, 10),
 }
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from scipy.special import expit
 
 from calibrant._kernels.online_logistic import Line, begin_logistic
 from calibrant._kernels.online_mixture import (
+    SHARED,
     begin_mixture,
     block_size,
     forecast_of,
@@ -21,7 +22,7 @@ def begin(n_bins=10):
 
 
 def follow(x, y, rule=None):
-    """Forecasts before each row, the log-likelihoods of each member, and the number of blocks."""
+    """Forecasts before each row, and the log-likelihoods of each member."""
     state, forecasts, each, i = begin(), [], [], 0
     while i < len(y):
         size = min(block_size(i), len(y) - i)
@@ -30,7 +31,7 @@ def follow(x, y, rule=None):
         state, q = learn_block(state, rows, rule, True)
         forecasts.append(q[0])
         i += size
-    return np.concatenate(forecasts), np.concatenate(each, axis=1), state["blocks"][0]
+    return np.concatenate(forecasts), np.concatenate(each, axis=1)
 
 
 def test_limits_of_blocks():
@@ -61,12 +62,16 @@ def sequences(n):
 @pytest.mark.parametrize("case", range(4))
 def test_regret_to_every_member_is_bounded(case):
     x, y = list(sequences(1_500))[case]
-    q, each, blocks = follow(x, y)
+    q, each = follow(x, y)
     total = np.log(np.where(y > 0.0, q, 1.0 - q)).sum()
-    assert each.sum(axis=1).max() - total <= np.log(4.0) + np.log(blocks + 1.0)
-    # With one change of the best member, at the end of any block.
-    halves = each[:, :752].sum(axis=1).max() + each[:, 752:].sum(axis=1).max()
-    assert halves - total <= 2.0 * (np.log(4.0) + np.log(blocks + 1.0))
+    assert each.sum(axis=1).max() - total <= np.log(4.0) + np.log(1.0 + len(y) / SHARED)
+    # With one change of the best member, at the end of any block, to one that learns.
+    end = 0
+    while end < len(y) // 2:
+        end += block_size(end)
+    halves = each[:, :end].sum(axis=1).max() + each[1:, end:].sum(axis=1).max()
+    change = np.log(3.0) + np.log(len(y) + SHARED)
+    assert halves - total <= np.log(4.0) + np.log(1.0 + len(y) / SHARED) + change
 
 
 def test_weights_are_those_of_bayes_within_a_block():

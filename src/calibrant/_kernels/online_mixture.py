@@ -5,7 +5,13 @@ import numpy as np
 from calibrant._kernels.online_isotonic import Cells
 from calibrant._kernels.online_logistic import Design, State
 
-__all__ = ["begin_mixture", "block_size", "forecast_of", "learn_block", "read_block"]
+__all__ = ["SHARED", "begin_mixture", "block_size", "forecast_of", "learn_block", "read_block"]
+
+
+#: After a block of B rows, n in all, members share B / (n + this) of the weight equally.
+SHARED = 256.0
+#: Keeps logarithms of weights finite.
+TINY = 1e-300
 
 
 def block_size(n: int) -> int:
@@ -15,9 +21,8 @@ def block_size(n: int) -> int:
 
 def begin_mixture(count: int, n_bins: int) -> State:
     """Equal weights of rates, and empty bins."""
-    names = "blocks", "rows_learnt", "bin_rows", "bin_hits"
-    sizes = 1, 1, n_bins, n_bins
-    empty = {name: np.zeros(size) for name, size in zip(names, sizes, strict=True)}
+    sizes = {"rows_learnt": 1, "bin_rows": n_bins, "bin_hits": n_bins}
+    empty = {name: np.zeros(size) for name, size in sizes.items()}
     return empty | {"log_weight": np.full(count, -np.log(count))}
 
 
@@ -33,10 +38,12 @@ def learn_block(
         out, bins = _mixed(state, rows, path, likelihood, rule)
         new |= bins
     weight = _weights(state["log_weight"] + likelihood.sum(axis=1))
-    new["blocks"] = state["blocks"] + 1.0
     new["rows_learnt"] = state["rows_learnt"] + likelihood.shape[1]
-    share = 1.0 / (new["blocks"] + 1.0)
-    new["log_weight"] = np.log((1.0 - share) * weight + share / len(weight))
+    share = likelihood.shape[1] / (new["rows_learnt"] + SHARED)
+    # None of it for the start: a run of luck must not bring it back once it has lost.
+    learns = np.isfinite(state["rate"])
+    weight = (1.0 - share) * weight + share * learns / learns.sum()
+    new["log_weight"] = np.log(np.maximum(weight, TINY))
     return new, out
 
 

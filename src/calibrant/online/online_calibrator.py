@@ -11,6 +11,7 @@ from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.online_isotonic import CENTRES, Cells, begin_isotonic
 from calibrant._kernels.online_logistic import Line, Softmax, State, Tempered, begin_logistic
 from calibrant._kernels.online_mixture import (
+    SHARED,
     begin_mixture,
     block_size,
     forecast_of,
@@ -104,13 +105,14 @@ class OnlineCalibrator(
     a model that starts to rank in reverse is turned round. A weight must be a whole number, which
     repeats the row.
 
-    Where each row is predicted before its label is learnt, the total log loss exceeds that of the
-    best half-life, and of the start, by at most ln(J + 1) + ln(B + 1) after B blocks, for every
-    sequence; with m changes of the best one, m times as much again. (A block has at most
-    64 rows, later 256; equal weights get a share of 1/(B + 1) after each.) This is no promise of
-    calibration: the family of ``base`` may be wrong. ``calibeating="brier"`` bounds the Brier
-    score by that of the best constant in each bin plus (m/T)(1 + ln(T/m)), for every sequence,
-    but usually loses a little log loss.
+    Where each row is predicted before its label is learnt, the total log loss of n rows exceeds
+    that of the best single half-life, and that of the start, by at most ln(J + 1) + ln(1 + n/256),
+    for every sequence, and each change of the best half-life costs at most ln J + ln(n + 256)
+    more. (Rows are learnt in blocks of up to 64, later 256; half-lives then share part of the
+    weight.) This is no promise of calibration, nor one against the best fixed map: the family of
+    ``base`` may be wrong. ``calibeating="brier"`` bounds the Brier score by that of the best
+    constant in each of m bins plus (m/n)(1 + ln(n/m)), for every sequence, but usually loses a
+    little log loss.
 
     The classes are those of the columns, of ``classes`` or of the first dictionary; one without
     labels so far keeps about its predicted probability, and a further one is refused: start anew
@@ -133,7 +135,7 @@ class OnlineCalibrator(
     >>> y = (rng.random(4000) < rate).astype(int)
     >>> cal = OnlineCalibrator().fit(p[:2000], y[:2000])
     >>> round(cal.predict_one(0.6), 2)
-    0.6
+    0.61
     >>> cal = cal.partial_fit(p[2000:], y[2000:])
     >>> round(cal.predict_one(0.6), 2)
     0.24
@@ -325,7 +327,7 @@ class OnlineCalibrator(
         """
         require_fitted(self, "state_")
         n, m = float(self.n_), min(float(self.n_bins), float(self.n_))
-        ways = len(self.weight_) * (self.state_["blocks"][0] + 1.0)
+        ways = len(self.weight_) * (1.0 + n / SHARED)
         over = "above that of the best constant in each bin"
         quantity, excess = {
             None: ("log loss above that of the best half-life or the start", np.log(ways)),
