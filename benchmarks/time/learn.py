@@ -275,10 +275,12 @@ def judged(name: str, losses: np.ndarray, ways: dict[str, Any]) -> None:
 
 
 def one_by_one(streams: list[Stream]) -> None:
-    """Log losses where each label is known before the next row."""
+    """Log losses where each label is known before the next row, and the regret: the total log loss
+    above that of the best fixed Platt map of all rows.
+    """
     names = "default", "OPS", "TOPS", "SGD"
-    line("labels at once", names)
-    found = []
+    line("labels at once", [*names, "regret"])
+    found, regrets = [], []
     for stream in streams:
         ours = cb.OnlineCalibrator().run(stream.p, stream.y)[:, 1]
         rows = [stream.loss(ours)]
@@ -288,7 +290,10 @@ def one_by_one(streams: list[Stream]) -> None:
                 q[t] = formula.predict_proba(stream.p[t : t + 1])[0, 1]
                 formula.partial_fit(stream.p[t : t + 1], stream.y[t : t + 1])
             rows.append(stream.loss(q))
-        line(stream.name, rows)
+        fixed = Platt(smoothing=False).fit(stream.p, stream.y).predict(stream.p)
+        own = np.where(stream.y > 0, ours / fixed, (1.0 - ours) / (1.0 - fixed))
+        regrets.append(-np.log(own).sum() / np.log(len(own)))
+        line(stream.name, [*rows, -np.log(own).sum()])
         found.append(rows)
     ratio = np.array(found)[:, :1] / np.array(found)[:, 1:] - 1.0
     words = ", ".join(
@@ -299,6 +304,8 @@ def one_by_one(streams: list[Stream]) -> None:
         words,
         bool((ratio.mean(axis=0) < 0).all()),
     )
+    worst = f"{max(regrets):.2f} ln n at most"
+    goal("labels at once: within 2 ln n of the best fixed Platt map", worst, max(regrets) <= 2.0)
 
 
 def speed() -> None:

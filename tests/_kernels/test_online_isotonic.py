@@ -7,7 +7,7 @@ from scipy.special import expit
 from calibrant._kernels.online_isotonic import CENTRES, Cells, begin_isotonic
 from calibrant.maps import Isotonic
 
-HALF_LIVES = np.array([0.0, np.inf, 100.0])
+RATES = np.array([np.inf, 0.0, 0.01])
 
 
 def test_forecast_is_linear_between_centres_and_constant_outside():
@@ -21,7 +21,7 @@ def test_fit_is_that_of_isotonic_regression_on_the_centres():
     rng, n = np.random.default_rng(0), 4_000
     x = CENTRES[rng.integers(12, 52, n)]
     y = (rng.random(n) < expit(x) ** 2).astype(float)
-    state = begin_isotonic(expit(CENTRES), HALF_LIVES)
+    state = begin_isotonic(expit(CENTRES), RATES)
     new, path, likelihood = Cells(x[None], y[None]).learnt(state)
     assert path.shape == (3, len(CENTRES), 1)
     np.testing.assert_allclose(
@@ -35,7 +35,7 @@ def test_fit_is_that_of_isotonic_regression_on_the_centres():
 
 
 def test_forgotten_rows_count_by_half_lives():
-    state = begin_isotonic(expit(CENTRES), HALF_LIVES)
+    state = begin_isotonic(expit(CENTRES), RATES)
     for _ in range(2):
         state = Cells(np.zeros((1, 100)), np.ones((1, 100))).learnt(state)[0]
     middle = len(CENTRES) // 2

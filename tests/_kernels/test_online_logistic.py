@@ -67,7 +67,7 @@ def test_curvature_bound_by_hand():
 
 
 def test_first_row_by_hand():
-    state = begin_logistic(np.array([1.0, 0.0]), 3.0, np.array([0.0, np.inf]))
+    state = begin_logistic(np.array([1.0, 0.0]), 3.0, np.array([np.inf, 0.0]))
     rows = Line(np.array([[2.0], [1.0]]), np.ones((1, 1)))
     after, before, likelihood = rows.ahead(state)
     p = expit(2.0)
@@ -84,7 +84,7 @@ def test_first_row_by_hand():
 
 
 def learn(design, x, y, start, half_lives, size=50):
-    state = begin_logistic(start, 3.0, np.asarray(half_lives))
+    state = begin_logistic(start, 3.0, 1.0 / np.asarray(half_lives))
     for i in range(0, y.shape[1], size):
         state = design(x[:, i : i + size], y[:, i : i + size]).learnt(state)[0]
     return state["theta"]

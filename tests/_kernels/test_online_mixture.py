@@ -14,11 +14,11 @@ from calibrant._kernels.online_mixture import (
     read_block,
 )
 
-HALF_LIVES = np.array([0.0, np.inf, 300.0, 30.0])
+RATES = np.array([np.inf, 0.0, 1.0 / 300.0, 1.0 / 30.0])
 
 
 def begin(n_bins=10):
-    return begin_logistic(np.array([1.0, 0.0]), 3.0, HALF_LIVES) | begin_mixture(4, n_bins)
+    return begin_logistic(np.array([1.0, 0.0]), 3.0, RATES) | begin_mixture(4, n_bins)
 
 
 def follow(x, y, rule=None):

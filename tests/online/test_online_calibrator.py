@@ -160,6 +160,10 @@ def test_weights_repeat_rows():
     weighted = cb.OnlineCalibrator().partial_fit(p, y, sample_weight=weight)
     repeated = cb.OnlineCalibrator().fit(np.repeat(p, weight), np.repeat(y, weight))
     assert np.array_equal(weighted.predict_proba(p), repeated.predict_proba(p))
+    fresh = cb.OnlineCalibrator()
+    with pytest.raises(InputError, match="whole numbers"):
+        fresh.partial_fit(p, y, sample_weight=np.full(200, 0.5))
+    assert fresh.predict_one(0.3) == pytest.approx(0.3)
     with pytest.raises(InputError, match="whole numbers"):
         weighted.partial_fit(p, y, sample_weight=np.full(200, 0.5))
 
@@ -209,6 +213,7 @@ def test_a_reversed_ranking_is_turned_round():
         ({"base": Platt(scale="probability")}, "base must be"),
         ({"base": Beta(parameters="am")}, "base must be"),
         ({"half_lives": ()}, "half_lives must be"),
+        ({"half_lives": 100}, "half_lives must be"),
         ({"half_lives": (100, 0)}, "half_lives must be"),
         ({"calibeating": "mean"}, "calibeating must be"),
         ({"n_bins": 0}, "n_bins must be"),

@@ -52,10 +52,10 @@ class Cells:
         return state | new, *self.ahead(state)[1:]
 
 
-def begin_isotonic(start: np.ndarray, half_lives: np.ndarray) -> State:
-    """State before the first row, from probabilities at the centres of the cells."""
-    with np.errstate(divide="ignore"):
-        rate = 1.0 / half_lives
+def begin_isotonic(start: np.ndarray, rate: np.ndarray) -> State:
+    """State before the first row, from probabilities at the centres of the cells; an infinite rate
+    keeps them.
+    """
     theta = np.tile(start, (len(rate), 1))
     none = np.zeros_like(theta)
     return {"start": start, "rate": rate, "rows": none, "hits": none, "theta": theta}

@@ -155,11 +155,11 @@ class Tempered(Softmax):
         return (q * (self.x - mean) ** 2).sum(axis=(1, 2)).reshape(-1, 1, 1)
 
 
-def begin_logistic(start: np.ndarray, precision: float, half_lives: np.ndarray) -> State:
-    """State before the first row, from parameters (M,); a half-life of 0 keeps them."""
-    J, M = len(half_lives), len(start)
-    with np.errstate(divide="ignore"):
-        rate = 1.0 / half_lives
+def begin_logistic(start: np.ndarray, precision: float, rate: np.ndarray) -> State:
+    """State before the first row, from parameters (M,) and rates, the inverses of half-lives (J,);
+    an infinite rate keeps the parameters.
+    """
+    J, M = len(rate), len(start)
     state = {
         "start": start,
         "prior": precision * np.eye(M),

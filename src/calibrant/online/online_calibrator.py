@@ -20,6 +20,7 @@ from calibrant._kernels.online_mixture import (
 )
 from calibrant._kernels.softmax import log_softmax_mixed
 from calibrant._support.options import require_count, require_option
+from calibrant.arrays import to_array
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.tags import Tags
@@ -184,12 +185,14 @@ class OnlineCalibrator(
 
     def _before(self, n_classes: int) -> dict[str, Any]:
         """The attributes before the first row."""
-        half_lives = np.array([0.0, *self.half_lives], dtype=np.float64)
-        if len(half_lives) < 2 or not (half_lives[1:] > 0.0).all():
+        half_lives = to_array(self.half_lives, "half_lives").astype(np.float64)
+        if half_lives.ndim != 1 or not len(half_lives) or not (half_lives > 0.0).all():
             raise InputError(
-                "half_lives must be numbers of rows above 0, or inf; got"
-                f" {list(self.half_lives)}; (inf, 1000, 100) is an example."
+                f"half_lives must be numbers of rows above 0, or inf; got {self.half_lives!r};"
+                " (inf, 1000, 100) is an example."
             )
+        # The start forgets every row at once.
+        rate = np.append(np.inf, 1.0 / half_lives)
         if self.calibeating is not None:
             require_option("calibeating", self.calibeating, ("brier", "log_loss"))
             if n_classes != 2:
@@ -197,11 +200,11 @@ class OnlineCalibrator(
         require_count("n_bins", self.n_bins)
         kind, start, scaled = _started(self.base, n_classes)
         state = (
-            begin_isotonic(start, half_lives)
+            begin_isotonic(start, rate)
             if kind == "cells"
-            else begin_logistic(start, PRECISION, half_lives)
+            else begin_logistic(start, PRECISION, rate)
         )
-        state |= begin_mixture(len(half_lives), self.n_bins)
+        state |= begin_mixture(len(rate), self.n_bins)
         m, k = {"line": (2, 1), "beta": (3, 1), "cells": (1, 1)}.get(kind, (n_classes, n_classes))
         state |= {"scaled": scaled, "x": np.empty((m, 0)), "y": np.empty((k, 0))}
         return {"kind_": kind, "state_": state, "n_": 0}
@@ -260,8 +263,6 @@ class OnlineCalibrator(
 
     def _learn(self, record: Predictions, wanted: bool = False) -> list[np.ndarray]:
         """Learn the rows; return the probabilities (k, B) before each, in parts, if wanted."""
-        if not hasattr(self, "state_"):
-            self._begin(record)
         weight = record.weights
         if (weight != 1.0).any():
             bad = (weight != np.rint(weight)) | (weight > MOST_REPEATED)
@@ -271,6 +272,8 @@ class OnlineCalibrator(
                     f" learnt that many times; got {weight[bad][0]:g}; leave it out."
                 )
             record = record.take(np.repeat(np.arange(len(record)), weight.astype(np.intp)))
+        if not hasattr(self, "state_"):
+            self._begin(record)
         self.n_ += len(record)
         return [part for rows in record.blocks(ROWS) for part in self._advance(rows, wanted)]
 
@@ -288,9 +291,10 @@ class OnlineCalibrator(
             found.append(q)
             i += size
         self.state_ = state | {"x": x[:, i:].copy(), "y": y[:, i:].copy()}
-        found.append(self._now()[1])
+        if not wanted:
+            return []
         # Rows that waited had their probabilities when they came.
-        return [np.concatenate(found, axis=1)[:, waiting:]] if wanted else []
+        return [np.concatenate([*found, self._now()[1]], axis=1)[:, waiting:]]
 
     def _now(self) -> tuple[State, np.ndarray]:
         """Parameters, weights and bins after all rows."""
