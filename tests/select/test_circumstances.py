@@ -6,7 +6,6 @@ import pytest
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.metrics import log_loss
-from calibrant.select.circumstances import likely_rates
 
 
 def test_copies_told_apart_by_their_cluster_count_as_the_things_they_are():
@@ -53,28 +52,6 @@ def test_unlabelled_predictions_move_the_class_rates():
     assert log_loss(y_new, told.predict_proba(p_new)) < 0.8 * log_loss(
         y_new, untold.predict_proba(p_new)
     )
-
-
-def test_a_model_that_knows_nothing_keeps_the_rates_it_was_calibrated_at():
-    flat = np.full((500, 2), [0.7, 0.3])
-    counts, own = np.array([70.0, 30.0]), flat[:100]
-    np.testing.assert_allclose(
-        likely_rates(flat, counts, own, np.ones(100)) / 100.0, counts / 100.0, atol=0.005
-    )
-
-
-def test_a_difference_that_chance_explains_leaves_the_rates():
-    rng = np.random.default_rng(0)
-    own = rng.uniform(0.2, 0.8, 300)
-    counts, own = np.array([150.0, 150.0]), np.column_stack([1.0 - own, own])
-    # The means differ by 1.7 standard errors of their difference: the square of it is below three
-    # times what chance gives it.
-    moved = 1.7 * own[:, 1].std() * np.sqrt(2.0 / 300.0)
-    np.testing.assert_array_equal(
-        likely_rates(own + np.array([-moved, moved]), counts, own, np.ones(300)), counts
-    )
-    twice = likely_rates(own + 2.0 * np.array([-moved, moved]), counts, own, np.ones(300))
-    assert twice[1] > 1.05 * twice[0]
 
 
 def test_it_is_saved_with_the_rest(tmp_path):

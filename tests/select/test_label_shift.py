@@ -155,3 +155,62 @@ def test_the_trove_story_needs_its_two_conditions(shifted):
     # If the bandwidth moves with the samples, the curve of class 0 itself may fall somewhere: a
     # wider one blurs its steep rise.
     assert (curve(0, np.where(y == 0, 1.2, 1.0), 0.3) < curve(0, one, 0.03)).any()
+
+
+def test_intervals_hold_the_rates_and_the_assumption_is_rarely_rejected():
+    hits, rejected, runs = 0, 0, 40
+    for seed in range(runs):
+        rng = np.random.default_rng(100 + seed)
+        (y, P), (_, P_use) = _draw(P_TRUE, 300, rng, 0.5), _draw(Q_TRUE, 400, rng, 0.5)
+        shift = cb.wrap.LabelShift(intervals=True, n_resamples=50).fit(P, y, P_use)
+        hits += shift.low_[2] <= Q_TRUE[2] <= shift.high_[2]
+        rejected += shift.p_value_ <= 0.05
+    # At few resamples the percentiles are about 2 points short.
+    assert hits / runs > 0.92 - 3.0 * np.sqrt(0.08 * 0.92 / runs)
+    assert rejected / runs <= 0.05 + 3.0 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_a_class_that_looks_different_is_noticed():
+    rng = np.random.default_rng(7)
+    (y, P), (y_use, P_use) = _draw(P_TRUE, 1500, rng), _draw(Q_TRUE, 1500, rng)
+    other = np.where((y_use == 2)[:, None], rng.dirichlet([2.0, 2.0, 1.0], 1500), P_use)
+    same, changed = (
+        cb.wrap.LabelShift(intervals=True, n_resamples=50).fit(P, y, use).p_value_
+        for use in (P_use, other)
+    )
+    assert changed <= 0.02 < same
+
+
+def test_a_change_that_chance_explains_is_shrunk_away_and_a_real_one_is_kept():
+    rng = np.random.default_rng(8)
+    lost = {"em": 0.0, "shrunk": 0.0}
+    for _ in range(20):
+        (y, P), (_, P_use) = _draw(P_TRUE, 200, rng, 1.5), _draw(P_TRUE, 200, rng, 1.5)
+        for name in lost:
+            found = cb.wrap.LabelShift(name).fit(P, y, P_use)
+            lost[name] += np.abs(found.weights_ - 1.0).sum()
+    assert lost["shrunk"] < 0.35 * lost["em"]
+    (y, P), (_, P_use) = _draw(P_TRUE, 4000, rng), _draw(Q_TRUE, 4000, rng)
+    assert cb.wrap.LabelShift("shrunk").fit(P, y, P_use).frequencies_ == pytest.approx(
+        Q_TRUE, abs=0.04
+    )
+
+
+@pytest.mark.parametrize("slope", [1.0, 2.0])
+def test_labels_of_the_new_rows_find_the_slope(slope):
+    rng = np.random.default_rng(9)
+    y, P = _draw(P_TRUE, 6000, rng)
+    # The new rows' true posterior is q_k (P_k / p_k)^s.
+    _, P_use = _draw(P_TRUE, 6000, rng)
+    true = (P_use / P_TRUE) ** slope * Q_TRUE
+    true /= true.sum(axis=1, keepdims=True)
+    y_use = (rng.random((6000, 1)) > true.cumsum(axis=1)).sum(axis=1)
+    some = [int(k) if i < 1500 else None for i, k in enumerate(y_use)]
+    shift = cb.wrap.LabelShift(Q_TRUE).fit(P, y, P_use, y_use=some)
+    assert shift.slope_ == pytest.approx(slope, abs=0.2)
+    plain = cb.wrap.LabelShift(Q_TRUE).fit(P, y)
+    gain = metrics.log_loss(y_use, plain.adapt(P_use)) - metrics.log_loss(y_use, shift.adapt(P_use))
+    assert gain > (0.01 if slope == 2.0 else -0.001)
+    assert np.abs(shift.adapt(P_use) - true).mean() < 0.03
+    none = cb.wrap.LabelShift(Q_TRUE).fit(P, y, P_use, y_use=[None] * 6000)
+    assert none.slope_ == 1.0

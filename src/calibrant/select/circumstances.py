@@ -11,19 +11,9 @@ from calibrant.groups import in_clusters, read_groups
 from calibrant.predictions import read
 from calibrant.select.label_shift import LabelShift
 from calibrant.select.look_alike import caution_look_alike
+from calibrant.select.rates_at_use import likely_rates
 
-__all__ = ["Circumstances", "likely_rates"]
-
-#: Prior weight of the labelled class rates, in square roots of their rows; it keeps the rates of
-#: weak models and few labels inside (0, 1).
-PRIOR_ROWS = 1.0
-#: A difference between mean predictions counts only beyond this multiple of its expected square. Of
-#: 2 and 3, on 300 labelled rows of four laws without a shift, the one that made fewer than 5 % of
-#: the runs worse by half a percent.
-BY_CHANCE = 3.0
-#: Smaller squares of differences between means are rounding errors.
-ROUNDING = 1e-20
-STEPS = 200
+__all__ = ["Circumstances"]
 
 
 class Circumstances(Calibrator):
@@ -119,37 +109,3 @@ class Circumstances(Calibrator):
     def _at_use(self, Q: np.ndarray) -> np.ndarray:
         """Return calibrated rows, (n, K), at the class rates of use."""
         return Q if self.shift_ is None else self.shift_.adapt(Q)
-
-
-def likely_rates(
-    Q: np.ndarray, counts: np.ndarray, own: np.ndarray, weight: np.ndarray
-) -> np.ndarray:
-    """Estimate the class rates (K,) of unlabelled rows with calibrated probabilities Q, (m, K),
-    from labelled class ``counts``, (K,).
-
-    Expectation maximisation finds the most likely rates, with those of the n labelled rows as a
-    prior of sqrt(n) rows; the m rows count as n at most. Their log-ratio to the labelled rates is
-    then shrunk by the part expected by chance (James and Stein's factor): ``own``, (n, K), are the
-    labelled rows' probabilities, whose means differ from those of Q only by chance if no rate has
-    changed.
-    """
-    n = counts.sum()
-    seen = (counts + 0.5) / (n + 0.5 * len(counts))
-    rows, prior, q = min(float(len(Q)), n), PRIOR_ROWS * n**0.5, seen
-    for _ in range(STEPS):
-        moved = Q * (q / seen)
-        q = (prior * seen + rows * (moved / moved.sum(axis=1, keepdims=True)).mean(axis=0)) / (
-            prior + rows
-        )
-    return counts * (q / seen) ** _believed(Q, own, weight, seen)
-
-
-def _believed(Q: np.ndarray, own: np.ndarray, weight: np.ndarray, rates: np.ndarray) -> float:
-    """Return the shrinkage factor of a change in rates, from 0 to 1: 1 - 3 (expected square) /
-    (observed square).
-    """
-    n = weight.sum()
-    mean = weight @ own / n
-    square = float(((Q.mean(axis=0) - mean) ** 2 / rates).sum())
-    chance = float(((weight @ (own - mean) ** 2 / n * (1.0 / n + 1.0 / len(Q))) / rates).sum())
-    return max(0.0, 1.0 - BY_CHANCE * chance / square) if square > ROUNDING else 0.0

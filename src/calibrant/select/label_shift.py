@@ -2,23 +2,31 @@
 weights.
 """
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 
 from calibrant import arrays
 from calibrant._kernels.fixed_order import sum_rows
-from calibrant._kernels.softmax import log_softmax, softmax
+from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.expression import Expression
+from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
-from calibrant.labels import encode_labels
+from calibrant.labels import array_of, encode_labels, is_missing
 from calibrant.predictions import Inputs, read
+from calibrant.select.rates_at_use import (
+    MixtureGaps,
+    believed,
+    believed_change,
+    resampled_rates,
+)
 
 __all__ = ["LabelShift"]
 
@@ -40,12 +48,19 @@ class LabelShift(Saved, BaseEstimator):
 
     Parameters
     ----------
-    frequencies : (K,) array, "em" or "bbse", default "em"
+    frequencies : (K,) array, "em", "shrunk" or "bbse", default "em"
         The frequencies q, in column order (counts work too), or their estimation from unlabelled
         predictions of the use set. "em": maximum likelihood, after calibrating P with one
-        temperature and a bias for each class. "bbse": from the frequency of each predicted class,
+        temperature and a bias for each class. "shrunk": likewise, shrunk to p by the part of the
+        change that chance explains. "bbse": from the frequency of each predicted class,
         by solving :math:`\sum_k \Pr(\hat y = j, y = k)\, w_k = \Pr_{use}(\hat y = j)`, clipped at
         0.
+    level : float, default 0.95
+        The level of the intervals of the frequencies.
+    intervals : bool, default False
+        Whether to compute the intervals, and the test of the assumption, from resamples of the
+        labelled and the unlabelled rows.
+    n_resamples : int, default 1000
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -55,6 +70,13 @@ class LabelShift(Saved, BaseEstimator):
     weights_ : (K,) q / p; 1, which changes nothing, for a class absent from the calibration set.
     condition_ : float, condition number of the matrix of "bbse"; nan otherwise. A large one means
         that classes are confused so much that q is little more than noise.
+    low_, high_ : (K,) intervals of q, with ``intervals``.
+    p_value_ : float
+        Test of the assumption, with ``intervals``: the largest gap between the distribution
+        functions of scores of the use set and of the mixture of classes at q.
+    slope_ : float
+        With labels of the use set, the slope s of :math:`P'_k \propto q_k (P_k / p_k)^s`, shrunk to
+        1; else 1.
     status_ : "given", "converged", "max steps", or "ill-conditioned".
 
     See Also
@@ -65,14 +87,17 @@ class LabelShift(Saved, BaseEstimator):
     -----
     Use it when class rates differ from those of the calibration set, because confidence depends on
     them. "em" is more accurate if P can be calibrated, "bbse" needs only the predicted labels.
-    Neither detects a new class, or one that looks different.
+    "shrunk" changes nothing where chance explains the change. A small ``p_value_`` means that a
+    class is new, or looks different: then do not use it. A slope needs labels:
+    :math:`P'_k \propto P_k^2 / p_k` is no correction of frequencies, but a slope of 2.
 
     References
     ----------
     Saerens et al., "Adjusting the outputs of a classifier to new a priori probabilities", Neural
-    Computation 2002. Lipton et al., "Detecting and correcting for label shift with black box
-    predictors", ICML 2018. Alexandari et al., "Maximum likelihood with bias-corrected calibration
-    is hard-to-beat at label shift adaptation", ICML 2020.
+    Computation 2002. Azizzadenesheli et al., "Regularized learning for domain adaptation under
+    label shifts", ICLR 2019. Lipton et al., "Detecting and correcting for label shift with black
+    box predictors", ICML 2018. Alexandari et al., "Maximum likelihood with bias-corrected
+    calibration is hard-to-beat at label shift adaptation", ICML 2020.
 
     Examples
     --------
@@ -90,10 +115,16 @@ class LabelShift(Saved, BaseEstimator):
         self,
         frequencies: Any = "em",
         *,
+        level: float = 0.95,
+        intervals: bool = False,
+        n_resamples: int = 1000,
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
         self.frequencies: Any = frequencies
+        self.level: float = level
+        self.intervals: bool = intervals
+        self.n_resamples: int = n_resamples
         self.inputs: Inputs = inputs
         self.classes: ArrayLike | None = classes
 
@@ -105,6 +136,7 @@ class LabelShift(Saved, BaseEstimator):
         *,
         sample_weight: ArrayLike | None = None,
         use_weight: ArrayLike | None = None,
+        y_use: ArrayLike | None = None,
     ) -> Self:
         """Estimate the weights from predictions and labels.
 
@@ -116,6 +148,8 @@ class LabelShift(Saved, BaseEstimator):
             frequencies are passed.
         sample_weight, use_weight : (n,), (m,), optional
             Weight 2 means the row twice, weight 0 no row.
+        y_use : (m,), optional
+            Labels of the use set, None or NaN where missing, for ``slope_``.
 
         Returns
         -------
@@ -128,8 +162,11 @@ class LabelShift(Saved, BaseEstimator):
         counts = np.bincount(record.labels, weights=record.weights, minlength=K)
         self.calibration_frequencies_: np.ndarray = counts / counts.sum()
         self.condition_: float = float("nan")
+        self.slope_: float = 1.0
+        use = None
         if isinstance(self.frequencies, str):
-            weights = self._estimated(record, self._read_use(P_use, use_weight))
+            use = self._read_use(P_use, use_weight)
+            weights = self._estimated(record, use)
         else:
             q = _checked(self.frequencies, K)
             self.status_: str = "given"
@@ -137,17 +174,22 @@ class LabelShift(Saved, BaseEstimator):
                 q, self.calibration_frequencies_, out=np.ones(K), where=counts > 0.0
             )
         self._keep(weights, counts)
+        if use is not None and self.intervals:
+            self._limits(record, use)
+        if y_use is not None:
+            use = self._read_use(P_use, use_weight) if use is None else use
+            self.slope_ = self._fitted_slope(use, y_use)
         return self
 
     def _read_use(self, P_use: ArrayLike | None, use_weight: ArrayLike | None) -> Any:
-        if self.frequencies not in ("em", "bbse"):
+        if isinstance(self.frequencies, str) and self.frequencies not in ("em", "shrunk", "bbse"):
             raise InputError(
-                'frequencies must be "em", "bbse" or one number for each class; got'
+                'frequencies must be "em", "shrunk", "bbse" or one number for each class; got'
                 f" {self.frequencies!r}."
             )
         if P_use is None:
             raise InputError(
-                f'frequencies="{self.frequencies}" needs P_use, the predictions on the use set; got'
+                f"frequencies={self.frequencies!r} needs P_use, the predictions on the use set; got"
                 " None."
             )
         use = read(P_use, inputs=self.inputs, classes=self.classes_, sample_weight=use_weight)
@@ -158,17 +200,19 @@ class LabelShift(Saved, BaseEstimator):
         return use
 
     def _estimated(self, record: Any, use: Any) -> np.ndarray:
-        if self.frequencies == "em":
+        if self.frequencies != "bbse":
             given, target = (r.above(record.smallest) for r in (record, use))
             beta, bias = _fit_bias_temperature(given.logits, record.labels, record.weights)
             own, other = (softmax(beta * r.logits + bias) for r in (given, target))
-            p = record.weights @ own / record.weights.sum()
-            weights, self.status_ = _maximum_likelihood(other, use.weights / use.weights.sum(), p)
+            share, p = use.weights / use.weights.sum(), record.weights @ own / record.weights.sum()
+            weights, self.status_ = _maximum_likelihood(other, share, p)
             if self.status_ != "converged":
                 warn(
-                    "the likelihood of the class frequencies had not converged after 10,000 steps.",
+                    "the likelihood of the class frequencies had not converged after 1,000 steps.",
                     FitWarning,
                 )
+            if self.frequencies == "shrunk":
+                weights = weights ** believed_change(other, own, record.weights, p, share)
             return weights
         K = record.n_classes
         joint = np.bincount(
@@ -207,6 +251,51 @@ class LabelShift(Saved, BaseEstimator):
                 SparseDataWarning,
             )
 
+    def _limits(self, record: Any, use: Any) -> None:
+        """Store the intervals of the frequencies, and the test of the assumption."""
+        require_level(self.level)
+        K, kept = record.n_classes, (self.status_, self.condition_)
+
+        def estimate(weight: np.ndarray, use_weight: np.ndarray) -> np.ndarray:
+            drawn = replace(record, weight=weight), replace(use, weight=use_weight)
+            rates = np.bincount(record.labels, weight, K) * self._estimated(*drawn)
+            return rates / rates.sum()
+
+        gaps = MixtureGaps(record.probabilities, record.labels, use.probabilities)
+        self.low_, self.high_, self.p_value_ = resampled_rates(
+            *(gaps, record.weights, use.weights, self.frequencies_, estimate),
+            level=self.level,
+            n_resamples=self.n_resamples,
+        )
+        self.status_, self.condition_ = kept
+
+    def _fitted_slope(self, use: Any, y_use: Any) -> float:
+        """Return the most likely slope of the labelled rows of the use set, shrunk to 1."""
+        listed = use.per_row(np.array(array_of(y_use).tolist(), dtype=object)).tolist()
+        rows = np.flatnonzero([not is_missing(one) for one in listed])
+        if not len(rows):
+            return 1.0
+        labels, _ = encode_labels([listed[i] for i in rows], self.classes_, None, use.n_classes)
+        z, log_q = self._parts(use.log_probabilities[rows])
+        weight, at = use.weights[rows], np.arange(len(rows))
+
+        def loss(slope: float) -> float:
+            return -float(weight @ log_softmax(slope * z + log_q)[at, labels])
+
+        slope = float(minimize_scalar(loss, bounds=(0.0, 5.0), method="bounded").x)
+        q = softmax(slope * z + log_q)
+        information = weight @ ((q * z * z).sum(axis=1) - (q * z).sum(axis=1) ** 2)
+        change = slope - 1.0
+        return 1.0 + change * believed(1.0 / max(information, 1e-300), change * change)
+
+    def _parts(self, log_P: Any) -> tuple[Any, np.ndarray]:
+        """Return (ln(P / p), ln q) with floors for classes of frequency 0."""
+        p, q = (
+            np.log(np.maximum(one, ZERO_FLOOR))
+            for one in (self.calibration_frequencies_, self.frequencies_)
+        )
+        return log_P - p, q
+
     def sample_weight(self, y: ArrayLike) -> np.ndarray:
         """Return the weight q / p of each row by its true class, (n,); pass it to ``fit`` of a
         calibrator or to a metric.
@@ -217,10 +306,14 @@ class LabelShift(Saved, BaseEstimator):
 
     def adapt(self, P: ArrayLike) -> np.ndarray:
         """Shift whole vectors, calibrated at frequencies p, to q: P_k q_k / p_k, renormalised, (n,
-        K).
+        K); with a slope s, (P_k / p_k)^s q_k.
         """
         require_fitted(self, "weights_")
-        adapted = read(P, inputs=self.inputs, classes=self.classes_).probabilities * self.weights_
+        record = read(P, inputs=self.inputs, classes=self.classes_)
+        if self.slope_ != 1.0:
+            z, log_q = self._parts(record.log_probabilities)
+            return softmax(self.slope_ * z + log_q)
+        adapted = record.probabilities * self.weights_
         total = sum_rows(adapted)[:, None]
         # A row with weight 0 for all its classes is uninformative at these frequencies.
         return np.where(total > 0.0, adapted / np.where(total > 0.0, total, 1.0), self.frequencies_)
@@ -228,6 +321,9 @@ class LabelShift(Saved, BaseEstimator):
     def express_adapted(self, P: Expression) -> Expression:
         """Return ``adapt`` of an expression of probabilities."""
         require_fitted(self, "weights_")
+        if self.slope_ != 1.0:
+            z, log_q = self._parts(P.log_probabilities())
+            return (z * self.slope_ + log_q).softmax()
         adapted = P * self.weights_
         total = adapted.sum()
         return total.where(adapted / total.where(total, 1.0), self.frequencies_)
@@ -244,17 +340,26 @@ def _checked(frequencies: Any, n_classes: int) -> np.ndarray:
 
 
 def _maximum_likelihood(
-    P: np.ndarray,
-    share: np.ndarray,
-    p: np.ndarray,
-    tolerance: float = 1e-10,
-    max_steps: int = 10_000,
+    P: np.ndarray, share: np.ndarray, p: np.ndarray, tolerance: float = 1e-9, max_steps: int = 1000
 ) -> tuple[np.ndarray, str]:
-    """Return (q / p, status): the q of maximum likelihood of P at frequencies q, by expectation
-    maximisation. The problem is concave, so it is unique.
+    """Return (q / p, status): the q of maximum likelihood of P at frequencies q. The problem is
+    concave, so it is unique.
+
+    Steps of expectation maximisation are short where classes are confused, so they only finish what
+    a quasi-Newton method finds.
     """
-    ratio = np.ones(len(p))
     safe = np.where(p > 0.0, p, 1.0)
+    scaled = P / safe
+
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        q = softmax(x[None])[0]
+        total = np.maximum(scaled @ q, ZERO_FLOOR)
+        slope = -(share / total) @ scaled
+        return -float(share @ np.log(total)), q * (slope - q @ slope)
+
+    start = np.log(np.maximum(p, ZERO_FLOOR))
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-8})
+    ratio = softmax(found.x[None])[0] / safe
     for _ in range(max_steps):
         responsibility = P * ratio
         total = responsibility.sum(axis=1)
