@@ -3,7 +3,8 @@
 All methods get the same scores of the same forecasts. The interval score is relative to that of
 MAPIE's adaptive conformal inference at rate .05; infinite ends become the range of the outcomes,
 widened by its length to both sides. Two tables: labels known before the next prediction, and labels
-a day, a week or a quarter late.
+a day, a week or a quarter late. The first judges settings chosen on other series; for the second
+the feedback and the experts were revised once, on those other series, after it had been seen.
 """
 
 import time

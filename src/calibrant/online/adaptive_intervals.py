@@ -86,11 +86,12 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
         \bar v_t \tan \frac{\sum_{i < t} (\text{miss}_i - \alpha')}{3 \sqrt{\alpha' (1 - \alpha')
         (D + 1) (t + 10 D + 10)}}
 
-    is the limit of the score of one end (``method="pid"``), for labels D rows late. Ten experts
-    follow centre m and spread v of the scores with half-lives of .7 to 100 rows or none, and take
-    the quantile of the last standardised scores. Their weights w follow their pinball losses
-    (AdaHedge). The tangent widens after too many misses and narrows after too few. It is infinite
-    before the sum of misses is far from its expectation, whatever the experts do.
+    is the limit of the score of one end (``method="pid"``), with :math:`\alpha'` the miscoverage of
+    an end and labels D rows late. Ten experts follow centre m and spread v of the scores with
+    half-lives of .7 to 100 rows or none, and take the quantile of the last standardised scores.
+    Their weights w follow their pinball losses (AdaHedge). The tangent widens after too many misses
+    and narrows after too few. It is infinite before the sum of misses is far from its expectation,
+    whatever the experts do.
 
     Parameters
     ----------
@@ -159,9 +160,8 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
     ----------
     Gibbs and Candes, "Adaptive conformal inference under distribution shift", NeurIPS 2021.
     Angelopoulos, Candes and Tibshirani, "Conformal PID control for time series prediction",
-    NeurIPS 2023. Zaffran et al., "Adaptive conformal predictions for time series", ICML 2022. De
-    Rooij, van Erven, Gruenwald and Koolen, "Follow the leader if you can, hedge if you must", JMLR
-    15, 2014.
+    NeurIPS 2023. Zaffran et al., "Adaptive conformal predictions for time series", ICML 2022.
+    Rooij et al., "Follow the leader if you can, hedge if you must", JMLR 15, 2014.
 
     Examples
     --------
