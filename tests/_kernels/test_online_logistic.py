@@ -125,7 +125,13 @@ def test_vector_and_temperature_approach_the_fit_of_all_rows():
     assert right - 1.0 < likelihood < right + 12.0
 
 
-def test_outcomes_without_probability_stay_finite():
-    assert np.isfinite(log_likelihood(np.zeros((1, 1, 1)), np.ones((1, 1)))).all()
-    rows = Line(np.full((1, 1), 1e6), np.zeros((1, 1)))
-    assert rows.forecast(np.full((1, 1, 1), -1e3)) >= 0.0
+def test_no_probability_is_0_or_1():
+    far = np.full((1, 1, 1), 1e6)
+    for rows in (
+        Line(np.full((1, 1), -1e3), np.ones((1, 1))),
+        Tempered(np.array([[-9.0], [0.0]]), np.array([[1.0], [0.0]])),
+    ):
+        q = rows.forecast(far)
+        assert q.min() > 1e-9
+        assert q.max() < 1.0 - 1e-9
+        assert log_likelihood(q, rows.y) == pytest.approx(-20.0, abs=1e-6)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from calibrant._kernels.online_logistic import State, log_likelihood
+from calibrant._kernels.online_logistic import DEEPEST, State, log_likelihood
 
 __all__ = ["CENTRES", "Cells", "begin_isotonic"]
 
@@ -48,7 +48,8 @@ class Cells:
         mass, offset = new["rows"] + ROWS, 2.0 * np.arange(len(kept))[:, None]
         mean = (new["hits"] + ROWS * state["start"]) / mass + offset
         fit = isotonic_regression(mean.ravel(), weights=mass.ravel()).x
-        new["theta"] = fit.reshape(mean.shape) - offset
+        least = np.exp(-DEEPEST)
+        new["theta"] = np.clip(fit.reshape(mean.shape) - offset, least, 1.0 - least)
         return state | new, *self.ahead(state)[1:]
 
 

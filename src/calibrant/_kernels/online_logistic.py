@@ -10,7 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Design", "Line", "Softmax", "State", "Tempered", "begin_logistic", "log_likelihood"]
+__all__ = [
+    "DEEPEST",
+    "Design",
+    "Line",
+    "Softmax",
+    "State",
+    "Tempered",
+    "begin_logistic",
+    "log_likelihood",
+]
 
 State = dict[str, np.ndarray]
 
@@ -18,8 +27,8 @@ State = dict[str, np.ndarray]
 HEADSTART = 4.0
 #: Scores closer to 0 have the curvature of 0.
 FLAT = 1e-6
-#: Largest exponent that does not overflow, and smallest probability of an outcome.
-DEEPEST, TINY = 700.0, 1e-15
+#: Log-odds of the most certain probabilities, 1 in 500 million, which no outcome refutes for ever.
+DEEPEST = 20.0
 #: Share of the uniform distribution in the curvature of rates that forget.
 BLUR = 0.25
 
@@ -28,7 +37,7 @@ def log_likelihood(q: np.ndarray, y: np.ndarray) -> np.ndarray:
     """(J, B) of outcomes (k, B) by probabilities (J, k, B); the largest error is that of the true
     class.
     """
-    return np.log(np.maximum(1.0 - np.abs(q - y).max(axis=1), TINY))
+    return np.log(1.0 - np.abs(q - y).max(axis=1))
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,7 @@ class Line(Design):
 
     def forecast(self, theta: np.ndarray) -> np.ndarray:
         scores = (theta * self.x).sum(axis=1, keepdims=True)
-        return 1.0 / (1.0 + np.exp(np.minimum(-scores, DEEPEST)))
+        return 1.0 / (1.0 + np.exp(np.clip(-scores, -DEEPEST, DEEPEST)))
 
     def gradient(self, residual: np.ndarray) -> np.ndarray:
         return residual * self.x
@@ -117,7 +126,7 @@ class Softmax(Design):
 
     def forecast(self, theta: np.ndarray) -> np.ndarray:
         scores = self._scores(theta)
-        each = np.exp(scores - scores.max(axis=1, keepdims=True))
+        each = np.exp(np.maximum(scores - scores.max(axis=1, keepdims=True), -DEEPEST))
         # In sequence, so that the sum of a row does not depend on the others.
         return each / np.add.accumulate(each, axis=1)[:, -1:]
 

@@ -286,7 +286,8 @@ class OnlineCalibrator(
         y = np.hstack([state["y"], hit[-len(state["y"]) :]])
         waiting = state["x"].shape[1]
         while (size := block_size(int(state["rows_learnt"][0]))) <= x.shape[1] - i:
-            rows = DESIGNS[self.kind_](x[:, i : i + size], y[:, i : i + size])
+            # Copies in the same layout have the same bits, whatever the batch.
+            rows = DESIGNS[self.kind_](x[:, i : i + size].copy(), y[:, i : i + size].copy())
             state, q = learn_block(state, rows, self.calibeating, wanted)
             found.append(q)
             i += size
