@@ -61,3 +61,51 @@ def test_wait_where_there_is_nothing_to_gain():
     assert monitor.alarm_
     assert advice.decision == "wait"
     assert "do not show yet that a re-fit helps" in advice.reason
+
+
+def sigmoid(x):
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+def stream(after, seed=0, n=200, moved=0.0):
+    """The advice on 30 batches whose log-odds are ``after(x)`` from batch 10 on."""
+    rng = np.random.default_rng(seed)
+    monitor = cb.monitoring.CalibrationMonitor(target="event")
+    for t in range(30):
+        x = rng.normal(moved if t >= 10 else 0.0, 2.0, n)
+        odds = after(x) if t >= 10 else x
+        monitor.update(sigmoid(x), (rng.random(n) < sigmoid(odds)).astype(int), time=t)
+    return monitor.advice()
+
+
+def test_an_offset_repairs_a_change_of_rates_and_says_what_it_gains():
+    advice = stream(lambda x: x + 1.0)
+    assert (advice.decision, advice.changed) == ("re-offset", ["rates"])
+    assert "; an offset on the " in advice.reason
+    # The gain of the true offset: the mean divergence of the rates.
+    x = np.random.default_rng(1).normal(0.0, 2.0, 200_000)
+    p, q = sigmoid(x), sigmoid(x + 1.0)
+    true = np.mean(q * np.log(q / p) + (1.0 - q) * np.log((1.0 - q) / (1.0 - p)))
+    assert advice.gain == np.float64(advice.gains["re-offset"])
+    assert abs(advice.gain - true) < 4.0 * advice.standard_error
+    assert abs(advice.gains["re-weight"]) < 0.02
+
+
+def test_another_relation_takes_a_re_fit_and_other_inputs_are_named():
+    advice = stream(lambda x: 0.4 * x)
+    assert (advice.decision, advice.changed) == ("re-fit", ["relation"])
+    assert advice.gains["re-fit"] > advice.gains["re-offset"] + 0.05
+    advice = stream(lambda x: 0.4 * x, moved=1.0)
+    assert (advice.decision, advice.changed) == ("re-fit", ["relation", "inputs"])
+
+
+def test_a_bias_of_forecasts_takes_an_offset_and_their_width_a_re_fit():
+    for bias, spread, decision in ((0.7, 1.0, "re-offset"), (0.0, 2.0, "re-fit")):
+        rng = np.random.default_rng(2)
+        monitor = cb.monitoring.CalibrationMonitor(target="forecast")
+        for t in range(20):
+            mean = rng.normal(size=200)
+            off = (bias, spread) if t >= 8 else (0.0, 1.0)
+            y = mean + off[0] + off[1] * rng.normal(size=200)
+            monitor.update(mean, y, std=np.ones(200), time=t)
+        assert monitor.advice().decision == decision

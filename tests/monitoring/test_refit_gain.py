@@ -6,7 +6,12 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._kernels.betting import cell_shares
-from calibrant.monitoring.claims import _out_of_fold, forecast_refit_gain, refit_gain
+from calibrant.monitoring.claims import (
+    _out_of_fold,
+    forecast_refit_gain,
+    refit_gain,
+    reweighted_gain,
+)
 
 
 def rows(n, sharp, seed):
@@ -89,3 +94,18 @@ def test_the_gain_of_a_bin_is_the_difference_of_its_log_likelihoods():
     each = np.stack([np.log(rate / score), np.log((1.0 - rate) / (1.0 - score))])
     spread = np.average((each - gain) ** 2, weights=np.stack([rate, 1.0 - rate]))
     assert error == pytest.approx(np.sqrt(spread / (5.0 * n)), rel=0.01)
+
+
+def test_fits_to_earlier_rows_are_weighted_to_the_new_scores():
+    """Right for the low scores and wrong for the high ones: earlier rows repair where the new ones
+    are, if weighted.
+    """
+    n, score, rate = np.full(4, 4000.0), np.array([0.2, 0.4, 0.6, 0.8]), [0.2, 0.4, 0.9, 0.97]
+    earlier = np.column_stack([n * [10, 10, 1, 1], n * [10, 10, 1, 1] * score, 0 * n])
+    earlier[:, 2] = earlier[:, 0] * rate
+    new = np.column_stack([n * [0.1, 0.1, 1, 1], n * [0.1, 0.1, 1, 1] * score, 0 * n])
+    new[:, 2] = new[:, 0] * rate
+    gain, error = reweighted_gain(earlier, new)
+    best, _ = refit_gain(new)
+    assert gain == pytest.approx(best, abs=3.0 * error + 0.002)
+    assert gain > 10.0 * error

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, stats
 
 from calibrant._kernels.betting import (
     N_ALTERNATIVES,
@@ -18,21 +18,34 @@ from calibrant._kernels.betting import (
 )
 from calibrant._kernels.bins import redrawn_counts
 from calibrant._kernels.intervals import clopper_pearson
-from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant._kernels.logistic import intercept_at_unit_slope, sigmoid
+from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
 from calibrant._support.rounded import percent
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.maps.platt import Platt
 
-__all__ = ["PitClaim", "ScoreClaim", "forecast_refit_gain", "learned_band", "refit_gain"]
+__all__ = [
+    "PitClaim",
+    "ScoreClaim",
+    "forecast_refit_gain",
+    "learned_band",
+    "refit_gain",
+    "reweighted_gain",
+]
 
 N_FOLDS = 5
+#: Level of the test of a change of the scores.
+INPUTS = 0.001
+#: A gain in log loss, and its standard error.
+Gain = tuple[float, float]
 
 
-def refit_gain(sums: np.ndarray) -> tuple[float, float]:
+def refit_gain(sums: np.ndarray, kind: str = "re-fit", over: str | None = None) -> Gain:
     """Return (gain in log loss a row, its standard error) of a sigmoid of the log-odds, fitted to
-    other folds.
+    other folds; of an offset of them alone with the kind "re-offset"; or beyond that of another
+    kind, ``over``.
 
     Reads (B, 3) sums by bin: rows, summed score and hits, with at least some twenty rows. The rows
     of a bin are assigned to folds at random, right and wrong ones by their numbers, which needs no
@@ -43,40 +56,73 @@ def refit_gain(sums: np.ndarray) -> tuple[float, float]:
     score = np.clip(total / n, 0.0, 1.0)
 
     def gain(rest: np.ndarray) -> np.ndarray:
-        fitted = Platt().fit(
-            np.tile(score, 2), np.repeat([1.0, 0.0], len(score)), sample_weight=rest
-        )
-        new, old = np.clip(fitted.predict(score), ZERO_FLOOR, 1.0), np.clip(score, ZERO_FLOOR, 1.0)
-        return np.concatenate(
-            [
-                np.log(new / old),
-                np.log(np.maximum(1.0 - new, ZERO_FLOOR) / np.maximum(1.0 - old, ZERO_FLOOR)),
-            ]
-        )
+        found = _gain_of(score, _refitted(score, rest, kind))
+        return found if over is None else found - _gain_of(score, _refitted(score, rest, over))
 
     return _out_of_fold(np.concatenate([hits, n - hits]), gain)
 
 
-def forecast_refit_gain(cells: np.ndarray, levels: np.ndarray) -> tuple[float, float]:
+def reweighted_gain(earlier: np.ndarray, sums: np.ndarray) -> Gain:
+    """Return (gain, its standard error) of a sigmoid that is fitted to the rows of ``earlier``,
+    weighted by bin to the scores of ``sums``.
+    """
+    n, total, hits = sums[(earlier[:, 0] > 0.0) & (sums[:, 0] > 0.0)].T
+    before, old, right = earlier[(earlier[:, 0] > 0.0) & (sums[:, 0] > 0.0)].T
+    counts = np.concatenate([right, before - right]) * np.tile(n / before, 2)
+    new = _refitted(np.clip(old / before, 0.0, 1.0), counts, "re-fit", at=np.clip(total / n, 0, 1))
+    each, held = _gain_of(np.clip(total / n, 0.0, 1.0), new), np.concatenate([hits, n - hits])
+    mean = float(held @ each / held.sum())
+    return mean, float(np.sqrt(held @ (each - mean) ** 2) / held.sum())
+
+
+def _refitted(
+    score: np.ndarray, counts: np.ndarray, kind: str, at: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the probabilities after a fit on hits and misses of each score (2 B,)."""
+    at, both = score if at is None else at, np.tile(score, 2)
+    hit = np.repeat([1.0, 0.0], len(score))
+    if kind == "re-fit":
+        return Platt().fit(both, hit, sample_weight=counts).predict(at)
+    inner = np.clip(both, ZERO_FLOOR, 1.0 - 1e-15)
+    found = intercept_at_unit_slope(inner, hit, counts)
+    return at if found is None else sigmoid(log_odds(inner[: len(at)]) + found[0])
+
+
+def _gain_of(score: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Return (2 B,) the log loss that hits and misses of each score lose by new probabilities."""
+    new, old = np.clip(new, ZERO_FLOOR, 1.0), np.clip(score, ZERO_FLOOR, 1.0)
+    missed = np.maximum(1.0 - new, ZERO_FLOOR) / np.maximum(1.0 - old, ZERO_FLOOR)
+    return np.log(np.concatenate([new / old, missed]))
+
+
+def forecast_refit_gain(
+    cells: np.ndarray, levels: np.ndarray, kind: str = "re-fit", over: str | None = None
+) -> Gain:
     """Return (gain in log probability of the cell a row, its standard error) of a mean and std of
-    the normal scores, fitted to other folds.
+    the normal scores, fitted to other folds; of a mean alone with the kind "re-offset"; or beyond
+    that of another kind, ``over``.
 
     Reads the (C,) rows by cell between the levels, at least some twenty, which are assigned to
     folds at random.
     """
     claimed = cell_shares(levels, np.zeros(1), np.ones(1))[0]
 
-    def gain(rest: np.ndarray) -> np.ndarray:
-        # One additional row with the claimed probabilities keeps the fit finite.
-        counts = rest + claimed
-
-        def loss(x: np.ndarray) -> float:
-            return -float(counts @ np.log(cell_shares(levels, x[:1], np.exp(x[1:]))[0]))
+    def fitted(counts: np.ndarray, free: int) -> np.ndarray:
+        def shares(x: np.ndarray) -> np.ndarray:
+            return cell_shares(levels, x[:1], np.exp(np.append(x, 0.0)[1:2]))[0]
 
         found = optimize.minimize(
-            loss, np.zeros(2), method="Nelder-Mead", bounds=[(-10.0, 10.0), (-5.0, 5.0)]
-        ).x
-        return np.log(cell_shares(levels, found[:1], np.exp(found[1:]))[0] / claimed)
+            lambda x: -float(counts @ np.log(shares(x))),
+            np.zeros(free),
+            method="Nelder-Mead",
+            bounds=[(-10.0, 10.0), (-5.0, 5.0)][:free],
+        )
+        return np.log(shares(found.x) / claimed)
+
+    def gain(rest: np.ndarray) -> np.ndarray:
+        # One additional row with the claimed probabilities keeps the fit finite.
+        found = fitted(rest + claimed, 1 + (kind == "re-fit"))
+        return found if over is None else found - fitted(rest + claimed, 1 + (over == "re-fit"))
 
     return _out_of_fold(cells, gain)
 
@@ -150,11 +196,20 @@ class ScoreClaim:
         )
         return draws
 
-    def refit_gain(self, sums: np.ndarray) -> tuple[float, float]:
+    def refit_gain(self, sums: np.ndarray, kind: str = "re-fit", over: str | None = None) -> Gain:
         """Return (gain in log loss a row of a re-fit on these rows, its standard error), out of
         fold.
         """
-        return refit_gain(sums)
+        return refit_gain(sums, kind, over)
+
+    def inputs_changed(self, earlier: np.ndarray, sums: np.ndarray) -> bool:
+        """Return whether the scores have another distribution than earlier, by a chi-squared
+        test.
+        """
+        counts = np.stack([earlier[:, 0], sums[:, 0]])
+        counts = counts[:, counts.sum(axis=0) > 0.0]
+        of_test: Any = stats.chi2_contingency(counts) if counts.shape[1] > 1 else None
+        return of_test is not None and bool(of_test.pvalue <= INPUTS)
 
     def stated(self, batches: np.ndarray) -> np.ndarray:
         """Return (T, 3) rows, summed probability and hits of T batches."""
@@ -242,11 +297,11 @@ class PitClaim:
         cells = spread(sums, self.levels)
         return _below(redrawn_counts(cells[None], self.levels, n_draws, 0)[:, 0], self.levels)
 
-    def refit_gain(self, sums: np.ndarray) -> tuple[float, float]:
+    def refit_gain(self, sums: np.ndarray, kind: str = "re-fit", over: str | None = None) -> Gain:
         """Return (gain in log probability a row of a re-fit on these rows, its standard error), out
         of fold.
         """
-        return forecast_refit_gain(spread(sums, self.levels), self.levels)
+        return forecast_refit_gain(spread(sums, self.levels), self.levels, kind, over)
 
     def stated(self, batches: np.ndarray) -> np.ndarray:
         """Return (T, 3) rows, and the stated and observed rows within the widest interval between

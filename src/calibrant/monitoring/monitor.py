@@ -354,7 +354,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         return drift_curve(self.claim, batches, self.times_, path, self.threshold_, level)
 
     def advice(self) -> Advice:
-        """Return whether to re-fit or to keep the calibration, and why."""
+        """Return whether to re-fit, to re-offset or to keep the calibration, and why."""
         require_fitted(self, "batches_")
         seen = f"evidence {_short(self.evidence_)}, alarm at {self.threshold_:g}"
         if not self.alarm_:
@@ -362,7 +362,8 @@ class CalibrationMonitor(Saved, BaseEstimator):
         start = self.since()
         change = f"{change_said(self.times_, start, self.growth_since(), self.reference_)} ({seen})"
         sums = np.sum(self.batches_[start:], axis=0)
-        return advise(self.claim, sums, change, self.times_[start], self.target)
+        earlier = np.sum(self.batches_[:start], axis=0) if start else None
+        return advise(self.claim, sums, change, self.times_[start], self.target, earlier)
 
 
 def _short(value: float) -> str:

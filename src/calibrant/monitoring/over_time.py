@@ -41,6 +41,36 @@ class Monitoring:
         found = [name for name, each in self.slices.items() if each.alarm_]
         return sorted(found, key=lambda name: -max(self.slices[name].path_))
 
+    @property
+    def discoveries(self) -> list[tuple[Any, ...]]:
+        """The slices whose evidence now stands out among all, the strongest first: the expected
+        share of false ones among them is at most alpha, for slices that depend on each other in any
+        way (the e-Benjamini-Hochberg procedure: the k largest with at least m / (k alpha) each).
+        """
+        m, level = len(self.slices), self.alpha / 2.0 if self.overall.reference_ else self.alpha
+        names = sorted(self.slices, key=lambda name: -self.slices[name].log_evidence_)
+        enough = [
+            self.slices[name].log_evidence_ >= np.log(m / (k * level))
+            for k, name in enumerate(names, start=1)
+        ]
+        return names[: max((k + 1 for k in range(m) if enough[k]), default=0)]
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Return one short dictionary for all rows and one for each slice, ready for JSON lines in
+        a log of continuous integration.
+        """
+        found, now = [({}, self.overall)], set(self.discoveries)
+        found += [(dict(zip(self.by, name, strict=True)), one) for name, one in self.slices.items()]
+        keys = ("decision", "changed", "since", "gain", "standard_error", "reason")
+        said = list[dict[str, Any]]()
+        for name, one in found:
+            advice = one.advice().to_dict()
+            row = {"slice": plain(name), "n": one.n_, "alarm": one.alarm_}
+            row |= {"alarm_time": one.alarm_time_, "p_value": one.p_value_}
+            row |= {"discovery": tuple(name.values()) in now}
+            said.append(plain(row | {key: advice[key] for key in keys}))
+        return said
+
     def frame(self) -> Any:
         """Return one row a slice and time, with the slices' curves one after the other (all rows if
         there are no slices).
@@ -71,6 +101,7 @@ class Monitoring:
             "by": self.by,
             "overall": _said(self.overall, 0.95),
             "slices": slices,
+            "discoveries": plain(self.discoveries),
         }
 
     def __repr__(self) -> str:
@@ -132,7 +163,9 @@ def monitor(
 
     Notes
     -----
-    See :class:`CalibrationMonitor` for the test. A bucket of time is one batch: add the evaluation
+    See :class:`CalibrationMonitor` for the test. The alarms of slices keep the probability of any
+    false one, whenever they are read; ``discoveries`` bound the share of false ones instead, read
+    now, and find more where many slices change. A bucket of time is one batch: add the evaluation
     of each new one and call it again, at any time, but leave out an incomplete bucket. Rows must be
     independent, so an evaluation with weights does not keep the rate.
 
