@@ -120,13 +120,15 @@ def test_no_map_leaves_0_1(map_):
 
 @every_calibrator
 def test_no_row_leaves_0_1_or_misses_the_sum_1(calibrator):
+    # Who refuses small weights gets whole numbers.
+    least = 0 if "extreme_weights" in calibrator.tags.exceptions else -3
     for seed in range(3):
         rng = np.random.default_rng(seed)
         n_classes = 2 if calibrator.tags.binary_only else 2 + seed
         P = rng.dirichlet(np.full(n_classes, 0.1), 60)
         y = rng.integers(0, n_classes, 60)
         check_rows(
-            calibrator.fit(P, y, sample_weight=10.0 ** rng.integers(-3, 4, 60)).predict_proba(P)
+            calibrator.fit(P, y, sample_weight=10.0 ** rng.integers(least, 4, 60)).predict_proba(P)
         )
 
 
