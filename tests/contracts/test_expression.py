@@ -30,6 +30,7 @@ NOT_SAID = {
     "LabelStability": "counts label changes under noise",
     "MaximalZone": "holds a training set",
     "PairwiseSeparation": "holds a training set",
+    "OnlineCalibrator": "it changes with every label",
     "BoundedOutcomes": "its distributions are of no one shape",
 }
 
