@@ -147,3 +147,22 @@ def test_wrong_usage(run, logs):
         "does not hold with weights"
         in run("monitor", "logs/*.parquet", "--time", "when", "--weight", "p_no", code=2).output
     )
+
+
+def test_one_batch_a_file_and_short_lines_for_the_log_of_a_ci(run, logs, tmp_path):
+    (tmp_path / "days").mkdir()
+    for day, part in logs.groupby("when"):
+        part.drop(columns="when").to_parquet(tmp_path / "days" / f"{day.date()}.parquet")
+    whole = run("monitor", "logs/*.parquet", "--time", "when", "--by", "model", "--lines").output
+    options = ("--by-file", "--by", "model", "--lines")
+    said = run("monitor", "days", *options, "--fail-if", "discoveries>0", code=3).output
+    lines = [json.loads(one) for one in said.splitlines() if one.startswith("{")]
+    assert [one["slice"] for one in lines] == [{}, {"model": "new"}, {"model": "old"}]
+    assert [one["discovery"] for one in lines] == [False, True, False]
+    expected = [json.loads(one) for one in whole.splitlines()]
+    assert lines[1]["p_value"] == pytest.approx(expected[1]["p_value"])
+    assert lines[1]["since"] == f"{expected[1]['since']}.parquet"
+    assert max(map(len, said.splitlines())) < 1000
+    run("monitor", "days", "--by-file", "--fail-if", "discoveries>0")
+    said = run("monitor", "days", "--by-file", "--time", "when", code=2).output
+    assert "pass --by-file for one batch a file" in " ".join(said.split())

@@ -189,3 +189,22 @@ def test_lines_are_short_and_ready_for_json():
     assert lines[1]["gain"] > 0.0
     assert lines[2]["gain"] is None
     assert all("curve" not in one for one in lines)
+
+
+@pytest.mark.parametrize("by", [[], ["site"]])
+def test_one_evaluation_a_batch_is_that_of_the_column_of_times(logs, by):
+    days = sorted(logs["when"].unique())[:12]
+    whole = logs[logs["when"].isin(days)]
+    want = cb.monitor(cb.evaluate(whole, probabilities="p", time="when", by=by))
+    parts = {
+        str(day)[:10]: cb.evaluate(whole[whole["when"] == day], probabilities="p", by=by)
+        for day in days
+    }
+    found = cb.monitor(parts)
+    assert found.overall.path_ == pytest.approx(want.overall.path_)
+    assert found.overall.times_[0] == "2026-03-01"
+    assert list(found.slices) == list(want.slices)
+    for name, one in want.slices.items():
+        assert found.slices[name].path_ == pytest.approx(one.path_)
+    with pytest.raises(InputError, match="evaluation must be a result"):
+        cb.monitor({"Monday": 3})

@@ -21,7 +21,10 @@ OF_GROUPS = {
     "groups_off": ("Number of miscalibrated groups", "n_off"),
 }
 #: Numbers of a monitor: key -> name.
-OF_TIME = {"alarms": "Alarms, of all rows and of slices"}
+OF_TIME = {
+    "alarms": "Alarms, of all rows and of slices",
+    "discoveries": "Slices whose evidence stands out",
+}
 GRAMMAR = re.compile(r"\s*(?:(before|after)\.)?([^<>=]+?)\s*(<=|>=|<|>)\s*([-+0-9.eE]+)\s*")
 
 

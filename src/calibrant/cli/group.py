@@ -28,6 +28,7 @@ COMMANDS = {
     "export": ("export", "Write a calibrator as ONNX, C, JavaScript, JSON, SQL or torch."),
     "audit": ("audit", "Test the calibration of every group."),
     "compare": ("compare", "Test whether one prediction is better than another."),
+    "estimate": ("estimate", "Estimate how good a model is on rows without labels."),
     "monitor": ("monitor", "Raise an alarm when the calibration changes."),
     "plan": ("plan", "Compute how many rows a study needs."),
     "methods": ("list_methods", "List all calibrators and metrics."),
@@ -38,7 +39,7 @@ WANTED = {
     "Measure": ("evaluate", "report", "audit", "compare", "rate"),
     "Calibrate": ("fit", "apply", "export"),
     "Decide": ("decide", "check"),
-    "Watch": ("monitor",),
+    "Watch": ("monitor", "estimate"),
     "Plan": ("plan",),
 }
 #: Errors that a user can cause; any other is a bug of ours or of a library.
@@ -157,6 +158,7 @@ def group() -> None:
     calibrant decide log.csv --max-error 0.05            which answers to accept, with a guarantee
     calibrant check lock.json new.jsonl                  does the rule hold for the new model?
     calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
+    calibrant estimate new.csv --reference labelled.csv  how good is it now, without labels?
 
     A table is a file (CSV, Parquet, JSON lines, npz or npy), a folder or a quoted pattern of files,
     or - for standard input. Installed packages that add methods are imported by their entry points.

@@ -1,6 +1,8 @@
 """``calibrant monitor``: detect a change of calibration, date it and recommend an action."""
 
 import json
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from calibrant.cli.options import (
     column_options,
     gate_option,
     json_option,
+    paths_of,
     table_options,
     target_option,
 )
@@ -56,7 +59,17 @@ SAID = {
     help="Largest gap between predicted and observed that does not count as drift.",
 )
 @click.option("--bins", type=click.IntRange(1), help="Bins of the score (default 15).")
-@gate_option('"alarms>0"')
+@click.option(
+    "--by-file",
+    is_flag=True,
+    help="Each file of TABLE is one batch, in the order of their names; in place of --time.",
+)
+@click.option(
+    "--lines",
+    is_flag=True,
+    help="Print one JSON object a line, for all rows and each slice: short, for the log of a CI.",
+)
+@gate_option('"alarms>0" or "discoveries>0"')
 @all_option
 @json_option
 @click.pass_context
@@ -69,6 +82,8 @@ def monitor(
     alpha: float,
     tolerance: float,
     bins: Any,
+    by_file: bool,
+    lines: bool,
     gates: Any,
     whole: bool,
     as_json: bool,
@@ -91,6 +106,7 @@ def monitor(
 --reference "validation/*.parquet" --fail-if "alarms>0"
       calibrant monitor answers.jsonl --confidence said --label correct --time when
       calibrant monitor forecasts.csv --time day --by store
+      calibrant monitor logs/ --by-file --by model --lines --fail-if "discoveries>0"
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.slices import Tables, check_output, count_tables, write_result
@@ -98,14 +114,21 @@ def monitor(
     from calibrant.monitoring.slices import worst_slices
 
     tables = Tables(**options)
-    if tables.time is None:
-        raise click.UsageError("--time is required; name the column of times, such as --time when.")
+    if (tables.time is None) is not by_file:
+        raise click.UsageError(
+            "--time is required; name the column of times, such as --time when, or pass --by-file"
+            " for one batch a file."
+        )
     if columns.weight is not None:
         raise click.UsageError(
             "the rate of false alarms does not hold with weights; leave --weight out."
         )
     check_output(tables, source, reference)
-    evaluation, _ = count_tables(str(source), tables, columns, bins, target)
+    counted: Any = {
+        path.name: count_tables(str(path), tables, columns, bins, target)[0]
+        for path in (paths_of(str(source)) if by_file else ())
+    } or count_tables(str(source), tables, columns, bins, target)[0]
+    evaluation: Any = reduce(add, counted.values()) if by_file else counted
     if evaluation.target == "forecast" and bins is not None:
         raise click.UsageError(
             "--bins applies to probabilities only; forecasts are counted between their levels;"
@@ -116,7 +139,7 @@ def monitor(
         standard, _ = count_tables(
             str(reference), Tables(engine=tables.engine), columns, bins, target
         )
-    found = watch(evaluation, alpha=alpha, tolerance=tolerance, reference=standard)
+    found = watch(counted, alpha=alpha, tolerance=tolerance, reference=standard)
     worst = (
         worst_slices(evaluation, by=found.by, alpha=alpha, tolerance=tolerance)
         if found.by
@@ -124,7 +147,10 @@ def monitor(
     )
     if tables.output is not None:
         write_result(found, tables)
-    if as_json:
+    if lines:
+        for one in found.lines():
+            click.echo(json.dumps(one, default=str))
+    elif as_json:
         click.echo(
             json.dumps(
                 found.to_dict() | {"worst_slices": None if worst is None else worst.to_dict()},
@@ -135,13 +161,12 @@ def monitor(
     else:
         _print(found, worst, SAID[evaluation.target], whole)
     alarms = len(found.alarms) + int(found.overall.alarm_)
-    said = {
-        "key": "alarms",
-        "name": "The number of alarms",
-        "before": {"value": alarms},
-        "after": None,
-    }
-    if failed(gates, {"metrics": [said]}):
+    counts = {"alarms": alarms, "discoveries": len(found.discoveries)}
+    values = [
+        {"key": key, "name": f"The number of {key}", "before": {"value": count}, "after": None}
+        for key, count in counts.items()
+    ]
+    if failed(gates, {"metrics": values}):
         ctx.exit(FAILED)
 
 

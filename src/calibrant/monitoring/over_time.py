@@ -1,7 +1,8 @@
 """Monitoring of an evaluation over time, slice by slice."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -119,7 +120,7 @@ class Monitoring:
 
 
 def monitor(
-    evaluation: Evaluation | ForecastEvaluation,
+    evaluation: Evaluation | ForecastEvaluation | Mapping[Any, Any],
     *,
     time: str | None = None,
     alpha: float = 0.05,
@@ -131,8 +132,9 @@ def monitor(
 
     Parameters
     ----------
-    evaluation : Evaluation or ForecastEvaluation
-        The result of ``calibrant.evaluate(..., by=[...], time=...)``.
+    evaluation : Evaluation or ForecastEvaluation, or {time: evaluation}
+        The result of ``calibrant.evaluate(..., by=[...], time=...)``; or results without time of
+        one batch each, in order, such as those of one file a day.
     time : str, optional
         The name in ``evaluation.by`` that orders the batches; default the last, which is that of
         ``time=``.
@@ -183,40 +185,61 @@ def monitor(
     >>> found.overall.alarm_, found.overall.advice().since
     (True, 10)
     """
-    if not isinstance(evaluation, Evaluation | ForecastEvaluation):
-        raise InputError(
-            f"evaluation must be a result of calibrant.evaluate; got a {type(evaluation).__name__}."
-        )
-    named = evaluation.by[-1:] if time is None else [time]
-    if len(named) != 1 or named[0] not in evaluation.by:
-        raise InputError(
-            f"time must be one of the columns of the evaluation, {evaluation.by}; got"
-            f" {named[0] if named else None!r}."
-        )
-    at = evaluation.by.index(named[0])
-    by = [name for name in evaluation.by if name != named[0]]
-    times, sums = evaluation.calibration_sums(lambda slice_: (slice_[at],))
-    _require_known(named[0], times, sums)
-    options = _options(evaluation) | {"alpha": alpha, "tolerance": tolerance}
-    overall = _watched(
-        [when for (when,) in times], sums, _claim(reference, evaluation, by, None), options
-    )
+    whole, by, times, sums, parts, own = _batches(evaluation, time)
+    options = _options(whole) | {"alpha": alpha, "tolerance": tolerance}
+    overall = _watched(times, sums, _claim(reference, whole, by, None), options)
     if not by:
         return Monitoring(overall, {}, by, alpha)
-    parts, sums = evaluation.calibration_sums(
-        lambda slice_: (*slice_[:at], *slice_[at + 1 :], slice_[at])
-    )
-    rows: dict = {}
+    rows: dict[Any, list[int]] = {}
     for i, part in enumerate(parts):
         rows.setdefault(part[:-1], []).append(i)
     options["alpha"] = alpha / len(rows)
     slices = {
         name: _watched(
-            [parts[i][-1] for i in own], sums[own], _claim(reference, evaluation, by, name), options
+            [parts[i][-1] for i in held], own[held], _claim(reference, whole, by, name), options
         )
-        for name, own in rows.items()
+        for name, held in rows.items()
     }
     return Monitoring(overall, slices, by, alpha)
+
+
+def _batches(evaluation: Any, time: str | None) -> tuple[Any, ...]:
+    """Return (an evaluation, names of the slices' columns, times, their sums, slices with their
+    times, their sums).
+    """
+    if isinstance(evaluation, Mapping) and len(cast(Any, evaluation)):
+        named = cast(Mapping[Any, Any], evaluation)
+        for one in named.values():
+            _require_evaluation(one)
+        first = next(iter(named.values()))
+        own = {when: one.calibration_sums(lambda slice_: slice_) for when, one in named.items()}
+        sums = [one.calibration_sums(lambda _: ())[1][0] for one in named.values()]
+        parts = [(*slice_, when) for when, (slices, _) in own.items() for slice_ in slices]
+        each = np.concatenate([held for _, held in own.values()])
+        return first, [*first.by], [*named], np.array(sums), parts, each
+    _require_evaluation(evaluation)
+    whole = cast(Any, evaluation)
+    names = whole.by[-1:] if time is None else [time]
+    if len(names) != 1 or names[0] not in whole.by:
+        raise InputError(
+            f"time must be one of the columns of the evaluation, {whole.by}; got"
+            f" {names[0] if names else None!r}."
+        )
+    at = whole.by.index(names[0])
+    by = [name for name in whole.by if name != names[0]]
+    times, sums = whole.calibration_sums(lambda slice_: (slice_[at],))
+    _require_known(names[0], times, sums)
+    parts, own = whole.calibration_sums(
+        lambda slice_: (*slice_[:at], *slice_[at + 1 :], slice_[at])
+    )
+    return whole, by, [when for (when,) in times], sums, parts, own
+
+
+def _require_evaluation(evaluation: Any) -> None:
+    if not isinstance(evaluation, Evaluation | ForecastEvaluation):
+        raise InputError(
+            f"evaluation must be a result of calibrant.evaluate; got a {type(evaluation).__name__}."
+        )
 
 
 def _require_known(name: str, times: Any, sums: np.ndarray) -> None:
