@@ -133,7 +133,7 @@ def test_dictionaries_as_of_river():
     assert named.predict_one({"no": 1.0}) == named.predict_one({"no": 1.0, "yes": 0.0})
     many = cb.OnlineCalibrator(classes=["a", "b", "c"]).learn_one({"a": 1.0}, "c")
     assert sum(many.predict_one({"b": 0.5, "a": 0.5}).values()) == pytest.approx(1.0)
-    with pytest.raises(InputError, match="p must have the classes"):
+    with pytest.raises(InputError, match=r"p must have the classes \['no', 'yes'\]"):
         named.learn_one({"no": 0.5, "perhaps": 0.5}, "no")
     with pytest.raises(InputError, match="p must have the classes"):
         cb.OnlineCalibrator(inputs="logit", classes=["a", "b"]).learn_one({"a": 1.0}, "a")

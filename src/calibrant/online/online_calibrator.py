@@ -251,7 +251,8 @@ class OnlineCalibrator(
             return self._rows([p], y)
         said: dict[Any, float] = dict(cast(Any, p))
         known: Any = getattr(self, "classes_", self.classes)
-        names: list[Any] = list(said if known is None else known)
+        known = said if known is None else known
+        names: list[Any] = getattr(known, "tolist", lambda: list(known))()
         at, row = places(said, names), np.zeros(len(names))
         if -1 in at or (self.inputs == "logit" and len(at) < len(names)):
             raise InputError(
