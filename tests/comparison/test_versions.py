@@ -1,6 +1,7 @@
 """Tests of the comparison of two versions of a model, in worlds with a known change."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import calibrant as cb
@@ -224,3 +225,25 @@ def test_what_cannot_be_compared():
         cb.compare_versions(np.array([[0.5, 0.5]]), np.array([[0.5, 0.3, 0.2]]))
     with pytest.raises(InputError, match="level must be"):
         cb.compare_versions([0.5], [0.5], level=2.0)
+
+
+def test_columns_of_a_frame_are_compared_by_their_names():
+    P = np.random.default_rng(0).dirichlet(np.ones(3), 60)
+    old = pd.DataFrame(P, columns=list("abc"))
+    y = np.array(list("abc"))[P.argmax(axis=1)]
+    for labels in (None, y):
+        found = cb.compare_versions(old, old[["c", "a", "b"]], labels)
+        assert moved(found)["distance"].value == pytest.approx(0.0, abs=1e-12)
+        with pytest.raises(InputError, match="must be named by the classes"):
+            cb.compare_versions(old, old.rename(columns={"c": "d"}), labels)
+
+
+def test_one_or_two_rows_have_the_widest_interval_and_a_map_is_refused():
+    for n in (1, 2):
+        found = moved(cb.compare_versions(np.full(n, 0.6), np.full(n, 0.7)))
+        assert (found["risk"].low, found["risk"].high) == (-1.0, 1.0)
+        assert (found["changed answers"].low, found["changed answers"].high) == (0.0, 1.0)
+    odds, y, _ = world(100, 0)
+    fitted = cb.Platt().fit(sigmoid(odds), y)
+    with pytest.raises(InputError, match="calibrator must be a fitted calibrator"):
+        cb.compare_versions(sigmoid(odds), sigmoid(2.0 * odds), y, calibrator=fitted)

@@ -138,3 +138,13 @@ def test_the_hash_is_that_of_the_calibration_rows_and_a_version_must_be_named():
     assert first == again != other
     with pytest.raises(InputError, match='pass model="v1"'):
         Lock.of(rule)
+
+
+@pytest.mark.parametrize("version", [0, -1, "b", 1.5])
+def test_a_version_is_numbered_from_one(version):
+    rng = np.random.default_rng(0)
+    p = rng.beta(9.0, 1.0, 500)
+    y = (rng.random(500) < p).astype(int)
+    lock = Lock.of(cb.SelectiveClassifier(risk=0.3).fit(p, y), model="v1")
+    with pytest.raises(InputError, match="version must be a whole number"):
+        lock.check(p, y, version=version)

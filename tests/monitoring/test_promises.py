@@ -51,3 +51,12 @@ def test_a_calibrator_that_holds_is_rarely_said_to_be_broken():
         record = read_rows(rule, *classes(300, 1 + seed))
         said += check_promise(rule, record, 0.05)[0].state == "broken"
     assert said / runs <= 0.05
+
+
+def test_a_refit_that_improves_every_row_alike_is_a_gain():
+    # Every answer is right, and every row says 70 %: a re-fit lowers each loss by the same.
+    y = np.tile([0, 1], 200)
+    P = np.where(y == 1, 0.7, 0.3)
+    (one,) = check_promise(None, read_rows(None, P, y), 0.05, cb.TemperatureScaling())
+    assert one.state == "broken"
+    assert 0.5 < one.gain_low <= one.gain <= one.gain_high <= 1.0 + 1e-9

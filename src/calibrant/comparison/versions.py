@@ -13,12 +13,14 @@ from calibrant._kernels.certificates import rows_for_rate
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.intervals import mean_limits, normal_quantile, powers
 from calibrant._kernels.ragged_links import row_sums
+from calibrant.arrays import column_names
 from calibrant.audits.families import audited
 from calibrant.audits.levels import Column, cells, columns_of, family
 from calibrant.audits.sample import ScoreSample
 from calibrant.comparison.given import resolve
 from calibrant.comparison.version_result import GroupMove, Move, VersionComparison
 from calibrant.contracts.domain import Domain, Facet, columns_named, domain_of_input
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_for
 from calibrant.decisions.certainty import confidence_of
@@ -253,6 +255,9 @@ def _read(
     if domain is QUESTIONS:
         sides = [clustered(as_questions(one, y), cluster) for one in (old, new)]
         return sides, sides[0].labelled
+    if domain is CLASSIFICATION and classes is None:
+        # The columns of a frame may come in another order.
+        classes = column_names(old)
     old, new = (as_forecast(one) if domain is REGRESSION else one for one in (old, new))
     if y is None and domain is CLASSIFICATION:
         sides = [read(one, None, inputs=inputs, classes=classes) for one in (old, new)]
@@ -275,6 +280,12 @@ def _decisions(calibrator: Any, rule: Any, sides: Sequence[Any]) -> dict[str, np
 def _calibrated(calibrator: Any, record: Any) -> Any:
     if calibrator is None:
         return record
+    if not isinstance(calibrator, DomainCalibrator):
+        name = type(calibrator).__name__
+        raise InputError(
+            f"calibrator must be a fitted calibrator, or a Lock of one; got a {name}; fit"
+            " OneVsRest(map) in place of a map such as Platt()."
+        )
     return record.recalibrated(calibrator.predict_record(record), calibrator.tags.output)
 
 
@@ -366,6 +377,10 @@ def _mean(name: str, values: np.ndarray, record: Any, level: float) -> Move:
     least, most = float(values.min()), float(values.max())
     if not hasattr(record, "forecast"):
         least, most = (0.0 if name in SHARES else -1.0), max(most, 1.0)
+    if not len(values) > 2:
+        # So few rows say nothing about others.
+        far = hasattr(record, "forecast")
+        return Move(name, float(mean), *((-math.inf, math.inf) if far else (least, most)))
     wide = 2.0 * float(special.ndtr(normal_quantile(level, freedom))) - 1.0
     low, high = mean_limits(worth, sums * worth / weight.sum(), least, most, wide)
     return Move(name, float(mean), float(low), float(high))

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._support.files import replacing
+from calibrant._support.options import require_count
 from calibrant._support.saving import load
 from calibrant.errors import InputError, SavedFileError
 from calibrant.monitoring.promises import SwapCheck, check_promise, read_rows
@@ -145,6 +146,7 @@ class Lock:
     def check_record(self, record: Any, *, version: int | None = None) -> list[SwapCheck]:
         """Test the promise as :meth:`check` does, on a record."""
         v = self.swaps + 1 if version is None else version
+        require_count("version", v, usual=1)
         delta = 1.0 - getattr(self.fitted, "confidence", 0.95)
         return check_promise(self.fitted, record, 6.0 * delta / (math.pi * v) ** 2)
 

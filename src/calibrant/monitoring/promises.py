@@ -242,8 +242,10 @@ def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCh
     after = record.recalibrated(cross_fit(refit, record).result, refit.tags.output)
     score = CHOSEN_BY[domain_of(record)].score
     (row,) = compare.of({"fitted": before, "re-fit": after}, [score], level=1.0 - alpha).rows
-    # Equal predictions have no standard error, and no gain.
-    found = np.nan_to_num(np.array([row.difference, row.high, row.low, row.p_value - 1.0]))
+    found = np.array([row.difference, row.high, row.low, row.p_value - 1.0])
+    # Rows that all gain the same have no standard error; nor have equal predictions, and no gain.
+    found[1:3] = np.where(np.isnan(found[1:3]), found[0], found[1:3])
+    found = np.nan_to_num(found)
     gain, low, high = (float(-one) for one in found[:3] / abs(row.first_value))
     state = "holds" if high <= GAIN else "broken" if low > 0.0 else "cannot tell"
     away = max(gain, GAIN - gain)
