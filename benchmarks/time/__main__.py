@@ -12,6 +12,7 @@ import warnings
 PARTS: dict[str, tuple[int, int]] = {
     "adaptive": (5, 50),
     "learn": (2, 10),
+    "estimate": (2, 20),
 }
 
 if __name__ == "__main__":

@@ -161,3 +161,30 @@ def test_errors_name_the_argument(change, words):
     given = {"P_new": p, "reference": (p, y), **change}
     with pytest.raises(InputError, match=words):
         estimate_performance(given.pop("P_new"), **given)
+
+
+def test_extreme_rows_have_an_answer():
+    rng = np.random.default_rng(4)
+    p, q = rng.random(300), rng.random(200)
+    y = (rng.random(300) < p).astype(int)
+    right = 0.01 + 0.98 * (p > 0.5)
+    found = estimate_performance(right[:200], reference=(right, (p > 0.5).astype(int)))
+    assert found.value == pytest.approx(1.0)
+    # None wrong of 300: the exact lower limit is .99; this one is wider.
+    assert 0.9 < found.low < 0.99
+    frames = [
+        pd.DataFrame({"empty": np.nan * x, "level": [None, "k"] * (len(x) // 2), "p": x})
+        for x in (p, q)
+    ]
+    assert estimate_performance(q, reference=(p, y), X=tuple(frames)).state == "holds"
+    zero = np.zeros(300)
+    found = estimate_performance(
+        (zero[:200], zero[:200] + 1.0), reference=((zero, zero + 1.0), zero), metric="rmse"
+    )
+    assert found.value == pytest.approx(0.0, abs=1e-6)
+    sure = estimate_performance(q, reference=(np.round(p), y), metric="log_loss")
+    assert np.isfinite(sure.high)
+    # No positive probability lies below 1, so a 0 counts as 1e-12.
+    assert sure.before == pytest.approx(-np.log(1e-12) * np.mean(np.round(p) != y))
+    with pytest.raises(InputError, match="needs rows of both classes"):
+        estimate_performance(q, reference=(p, np.zeros(300, int)), metric="auroc")

@@ -61,7 +61,7 @@ def test_a_new_region_is_named():
     old, new = moved(3, 0.0, n=400)
     new[:100, 1] = 9.0
     w = ImportanceWeights(model=LogisticRegression()).fit(old, new)
-    assert w.outside_ >= 0.25
+    assert w.outside_ >= 0.2
     assert any("unlike any old row" in doubt for doubt in w.doubts_)
 
 
@@ -74,3 +74,18 @@ def test_metrics_take_the_weights_as_sampling_weights():
     found = accuracy.interval(y, p, sample_weight=w.weights_, weight_kind="sampling")
     q = 1.0 / (1.0 + np.exp(-new[:, 0]))
     assert found.low < np.mean(np.maximum(q, 1.0 - q)) < found.high
+
+
+def test_separated_rows_have_bounded_weights():
+    old, new = moved(6, 30.0, n=200)
+    w = ImportanceWeights().fit(old, new)
+    assert w(new).max() <= 500.0
+    assert len(w.doubts_) >= 2
+
+
+def test_many_columns_alone_raise_no_doubt():
+    old, new = moved(7, 0.0, n=200, d=20)
+    # Chance puts up to a fifth of such rows beyond some old column.
+    beyond = ((new < old.min(axis=0)) | (new > old.max(axis=0))).any(axis=1).mean()
+    assert beyond > 0.05
+    assert ImportanceWeights(model=LogisticRegression(C=0.01)).fit(old, new).outside_ < 0.05

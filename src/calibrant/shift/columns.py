@@ -66,7 +66,7 @@ def _columns(X: Any, name: str) -> list[tuple[str, np.ndarray]]:
     out = list[tuple[str, np.ndarray]]()
     for j, (called, column) in enumerate(group_columns(X, name)):
         if column.ndim != 1:
-            raise InputError(f"{name} must be (n, d) or (n,); got {column.ndim + 1} dimensions.")
+            raise InputError(f"{name} must be (n, d) or (n,); got more dimensions; pass features.")
         if column.dtype.kind in "biuf":
             column = column.astype(np.float64)
             column = np.where(np.isfinite(column), column, np.nan)

@@ -35,6 +35,8 @@ CLASS_METRICS = (
 )
 ERROR_METRICS = ("mae", "rmse")
 OTHER_NAMES = {"auroc": "event_auroc", "brier": "brier_score", "expected_cost": "cost"}
+#: Mean squared errors up to this are 0.
+LEAST = 1e-300
 BOUNDED = ("accuracy", "event_auroc", "f1")
 
 #: (n + m, K) masses and the sum of squares of rows with themselves -> (value, derivatives).
@@ -114,8 +116,8 @@ def _shrunk(
     noise: float,
     spread: float,
 ) -> Estimate:
-    variance = float(own @ own)
-    kept = step**2 / (step**2 + variance) if step else 0.0
+    total = step**2 + float(own @ own)
+    kept = step**2 / total if total > 0.0 else 0.0
     return Estimate(plain + kept * step, before, own, own_before, noise, spread)
 
 
@@ -129,7 +131,7 @@ def _score(key: str, records: list[Predictions], costs: Any) -> Score:
     if key == "accuracy":
         loss = np.eye(P.shape[1])[predicted]
     elif key == "log_loss":
-        loss = -np.concatenate([record.log_probabilities for record in records])
+        loss = -np.log(np.maximum(P, min(record.smallest for record in records)))
     elif key == "cost":
         loss = _costs(costs, P)
     else:
@@ -157,20 +159,23 @@ def error_estimate(
     share, n, m = moved.old / moved.old.sum(), len(old), len(new)
     away = share * (size - expected_old)
     # The errors' variance is proportional to the square of their expectation.
-    ratio = float(share @ (size - expected_old) ** 2) / float(share @ expected_old**2)
+    ratio = float(share @ (size - expected_old) ** 2) / max(
+        float(share @ expected_old**2), np.finfo(np.float64).tiny
+    )
     noise = ratio * float(expected @ expected) / m**2
     plain, step, before = float(expected.mean()), float(away.sum()), float(size.mean())
     own, own_before = away - share * step, (size - before) / n
     found = _shrunk(plain, step, before, own, own_before, noise, noise + float(expected.var()) / m)
     if key == "mae":
         return found
-    root, root_before = np.sqrt(max(found.value, 0.0)), np.sqrt(before)
-    slope = 0.5 / max(float(root), np.finfo(np.float64).tiny)
+    slope, slope_before = (
+        0.5 / np.sqrt(one) if one > LEAST else 0.0 for one in (found.value, before)
+    )
     return Estimate(
-        float(root),
-        float(root_before),
+        float(np.sqrt(max(found.value, 0.0))),
+        float(np.sqrt(before)),
         slope * own,
-        own_before * 0.5 / max(float(root_before), np.finfo(np.float64).tiny),
+        slope_before * own_before,
         slope**2 * noise,
         slope**2 * found.spread,
     )

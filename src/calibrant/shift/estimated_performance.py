@@ -168,7 +168,7 @@ def estimate_performance(
     See Also
     --------
     ImportanceWeights : the weights, and how far they can be trusted.
-    CalibrationMonitor : once labels arrive.
+    monitoring.CalibrationMonitor : once labels arrive.
 
     Notes
     -----
@@ -177,7 +177,8 @@ def estimate_performance(
     as rows grow in number. With a change of the relation between inputs and labels, the estimate is
     wrong and nothing in the inputs shows it: keep a few labels coming. ``state`` is "cannot tell"
     where fewer than 100 effective rows remain, or more than 5 % of the new rows are unlike any
-    labelled row. Rows are assumed independent.
+    labelled row. Rows are assumed independent. In the log loss, a probability of exactly 0 counts
+    as the smallest one above it, 1e-12 at most and 1e-20 at least.
 
     References
     ----------
@@ -294,13 +295,18 @@ def _result(
 ) -> PerformanceEstimate:
     new = found.noise if target == "realised" else found.spread
     z = normal_quantile(level)
+    if key in BOUNDED:
+        # A labelled row of a kind that was not seen may be wrong.
+        new += 1.0 / fit.n_effective_**2
     half = z * float(np.sqrt(found.own @ found.own + new))
     moved = z * float(np.sqrt(np.sum((found.own - found.own_before) ** 2) + new))
     value, change = found.value, found.value - found.before
     low, high = value - half, value + half
-    if key in BOUNDED and 0.0 < value < 1.0:
-        odds, step = log_odds(value), half / (value * (1.0 - value))
-        low, high = float(sigmoid(odds - step)), float(sigmoid(odds + step))
+    if key in BOUNDED:
+        inner = float(np.clip(value, 0.5 / fit.n_effective_, 1.0 - 0.5 / fit.n_effective_))
+        odds, step = log_odds(inner), half / (inner * (1.0 - inner))
+        value = float(np.clip(value, 0.0, 1.0))
+        low, high = min(value, sigmoid(odds - step)), max(value, sigmoid(odds + step))
     low, high = inside((0.0, np.inf), (low, high))
     reasons = fit.doubts_
     test = fit.shift_

@@ -22,8 +22,12 @@ __all__ = ["Moved", "class_chances", "error_sizes", "log_odds_of_second"]
 FOLDS = 5
 #: Rows' worth of evidence against a curve, and against a slope along the weights.
 RIDGE = 1.0
+#: Effective number of rows at which fits use half of the weights.
+EVEN = 100.0
 #: Probabilities this near to 0 or 1 count as one.
 NEAR = 1e-6
+#: Share of labelled rows at either end whose weights do not move the fit any further.
+OUTER = 0.02
 #: Standard units beyond which the curve of the log-odds is straight.
 STRAIGHT = 3.0
 
@@ -35,12 +39,25 @@ class Moved:
     old: np.ndarray
     new: np.ndarray
 
+    @property
+    def for_fits(self) -> np.ndarray:
+        """Weights of the labelled rows in fits: nearer to 1 the fewer rows they are worth."""
+        worth = float(self.old.sum() ** 2 / (self.old @ self.old))
+        kept = worth / (worth + EVEN)
+        return kept * self.old * (len(self.old) / self.old.sum()) + 1.0 - kept
+
     def directions(self) -> tuple[np.ndarray, np.ndarray]:
-        """Standardised logarithms of the weights; zeros if they do not differ."""
-        logs = np.log(np.maximum(np.append(self.old, self.new), NEAR))
-        spread = float(logs.std())
-        z = (logs - logs.mean()) / spread if spread > NEAR else np.zeros(len(logs))
-        return z[: len(self.old)], z[len(self.old) :]
+        """Standardised logarithms of the weights, within the range of nearly all labelled rows, so
+        that nothing is extrapolated; zeros if they do not differ.
+        """
+        old, new = (np.log(np.maximum(one, NEAR)) for one in (self.old, self.new))
+        spread = float(np.append(old, new).std())
+        if spread <= NEAR:
+            return np.zeros(len(old)), np.zeros(len(new))
+        low, high = np.quantile(old, [OUTER, 1.0 - OUTER])
+        centre = old.mean()
+        near = (np.clip(one, low, high) for one in (old, new))
+        return tuple((one - centre) / spread for one in near)  # pyright: ignore
 
 
 def log_odds_of_second(record: Predictions) -> np.ndarray:
@@ -57,10 +74,10 @@ def class_chances(
     with the weights. More classes: vector scaling with the weights.
     """
     fit = _of_two if old.n_classes == 2 else _of_many
-    along = moved.directions()
+    along, weight = moved.directions(), moved.for_fits
 
     def fitted(rows: np.ndarray) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
-        predict = fit(old.take(rows), moved.old[rows], along[0][rows])
+        predict = fit(old.take(rows), weight[rows], along[0][rows])
         return lambda: (predict(old, along[0]), predict(new, along[1]))
 
     return _cross_fitted(old.strata, fitted, random_state)
@@ -108,18 +125,21 @@ def error_sizes(
     """(expected sizes of the errors of labelled rows (n,), those of new rows (m,)), log-linear in
     the logarithms of the stated std and of the weight.
     """
-    along, logs = moved.directions(), [np.log(one) for one in std]
+    along, weight = moved.directions(), moved.for_fits
+    logs = [np.log(one) for one in std]
     centre, spread = logs[0].mean(), max(float(logs[0].std()), NEAR)
     designs = [
         np.column_stack([np.clip((s - centre) / spread, -5.0, 5.0), d])
         for s, d in zip(logs, along, strict=True)
     ]
     unit = max(float(size.mean()), np.finfo(np.float64).tiny)
+    # Errors of exactly 0 have no logarithm of their mean.
+    target = size / unit + 1e-12
 
     def fitted(rows: np.ndarray) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
         # Its mean is that of the errors, as the Poisson likelihood needs no Poisson counts.
         model: Any = PoissonRegressor(alpha=1e-3, max_iter=500)
-        model.fit(designs[0][rows], size[rows] / unit, sample_weight=moved.old[rows])
+        model.fit(designs[0][rows], target[rows], sample_weight=weight[rows])
         return lambda: (unit * model.predict(designs[0]), unit * model.predict(designs[1]))
 
     return _cross_fitted(np.zeros(len(size), dtype=np.intp), fitted, random_state)

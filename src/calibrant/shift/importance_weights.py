@@ -19,6 +19,8 @@ __all__ = ["ImportanceWeights"]
 #: Below this effective number of old rows, or above this share of new rows without old ones like
 #: them, weights are not trusted.
 LEAST_EFFECTIVE, MOST_OUTSIDE = 100.0, 0.05
+#: The mean of odds to which calibration never leads unless old and new rows are separated.
+LEAST_MEAN = 0.1
 #: Share of the weight that clipping may remove before it counts as another population.
 MOST_CLIPPED = 0.05
 
@@ -54,8 +56,8 @@ class ImportanceWeights(BaseEstimator):
         :math:`(\sum w)^2 / \sum w^2` of the old rows: what they are worth for the new population.
     clipped_ : float, share of the old rows' weight that clipping removed
     outside_ : float
-        Share of new rows unlike any old row: with a number beyond all old ones, an unseen level, or
-        a weight above those of all old rows.
+        Share of new rows unlike any old row, beyond what chance explains: with a number beyond all
+        old ones, an unseen level, or a weight above those of all old rows.
     shift_ : ShiftTest, whether the inputs changed, and in which columns
     doubts_ : list of str, reasons not to trust the weights
     models_ : list of the classifiers of the folds; empty for given or constant weights
@@ -126,12 +128,17 @@ class ImportanceWeights(BaseEstimator):
         else:
             old, new = self._given(X_old), self._given(X_new)
         self.scale_ = float(self._clipped(old).mean())
+        if self.function is None:
+            # Old rows that are all unlike the new ones have weights near 0.
+            self.scale_ = max(self.scale_, LEAST_MEAN)
         self.weights_: np.ndarray = self._clipped(old) / self.scale_
         self.weights_new_: np.ndarray = self._clipped(new) / self.scale_
         self.n_effective_: float = float(self.weights_.sum() ** 2 / (self.weights_**2).sum())
         self.clipped_: float = float(1.0 - self._clipped(old).sum() / old.sum())
         outside: np.ndarray = _beyond(Z[0], Z[1], self.columns_) | (new > old.max())
-        self.outside_: float = float(outside.mean())
+        # The share that chance alone puts beyond either end of each column, and of the weights.
+        chance = (2.0 * len(self.columns_.names) + 1.0) / (n_old + 1.0)
+        self.outside_: float = max(0.0, float(outside.mean()) - chance)
         return self
 
     def _fit_models(self, Z: np.ndarray, n_old: int) -> np.ndarray:

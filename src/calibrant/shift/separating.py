@@ -21,6 +21,8 @@ __all__ = ["fitted_in_folds", "log_odds_of", "separators"]
 
 #: Standard deviations beyond which a number no longer moves the logistic regression.
 FARTHEST = 6.0
+#: A missing value, for trees.
+MISSING = -1e30
 #: Fewest rows of a level of its own.
 FEW = 10
 
@@ -46,15 +48,19 @@ def separators(columns: Columns, random_state: int) -> list[Any]:
         ("levels", coded, np.flatnonzero(levels)),
     ]
     logistic = make_pipeline(ColumnTransformer(both), LogisticRegression(max_iter=500))
-    trees = HistGradientBoostingClassifier(
-        max_iter=100,
-        learning_rate=0.08,
-        max_leaf_nodes=15,
-        min_samples_leaf=30,
-        l2_regularization=1.0,
-        early_stopping=False,
-        categorical_features=cast(Any, columns.unordered),
-        random_state=random_state,
+    trees = make_pipeline(
+        # Trees refuse a column without any value.
+        SimpleImputer(strategy="constant", fill_value=MISSING, keep_empty_features=True),
+        HistGradientBoostingClassifier(
+            max_iter=100,
+            learning_rate=0.08,
+            max_leaf_nodes=15,
+            min_samples_leaf=30,
+            l2_regularization=1.0,
+            early_stopping=False,
+            categorical_features=cast(Any, columns.unordered),
+            random_state=random_state,
+        ),
     )
     return [logistic, trees]
 
