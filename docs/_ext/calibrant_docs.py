@@ -58,7 +58,7 @@ GROUPS = {
     "Signals for the confidence": ("signals",),
     "Indexes and reductions of training points": ("neighbors",),
     "Displays": ("displays",),
-    "Monitoring": ("monitoring",),
+    "Change over time": ("online", "shift", "monitoring"),
     "Planning and internal validation": ("plan", "validation"),
     "Tables of any size": ("frames",),
     "Export to other languages and services": ("export", "adapters"),
@@ -78,7 +78,8 @@ FACES = (
         f"calibrant.{package}"
         for package in (
             *("scalings", "maps", "confidence", "signals", "wrap", "regression", "forecasts"),
-            *("decisions", "questions", "frames", "monitoring", "plan", "displays", "export"),
+            *("decisions", "questions", "online", "shift", "frames", "monitoring", "plan"),
+            *("displays", "export"),
             *("adapters", "contracts", "testing", "datasets", "errors", "labels", "threads"),
         )
     ),

@@ -179,7 +179,7 @@ def compare_versions(
     See Also
     --------
     monitoring.Lock : binds a calibrator or rule to a version, and checks the next one.
-    metrics.compare : any metric of any number of models.
+    compare : any metric of any number of models.
 
     Notes
     -----
