@@ -1,5 +1,7 @@
 """Intervals of a stream: forms of forecasts, rows one by one, labels that come late, saving."""
 
+from datetime import date, datetime
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -217,3 +219,32 @@ def test_input_is_checked(use, words):
         use(AdaptiveIntervals().fit((mean, std), y))
     with pytest.raises(NotFittedError):
         AdaptiveIntervals().predict_one(0.0)
+
+
+def test_times_are_keys_that_can_be_saved(tmp_path):
+    mean, _, y = stream(60)
+    adaptive = AdaptiveIntervals().fit(mean[:50], y[:50])
+    times = [
+        datetime(2026, 1, 1),
+        np.datetime64("2026-01-02"),
+        ("shop", date(2026, 1, 3)),
+        np.int64(4),
+    ]
+    for t, key in enumerate(times, 50):
+        adaptive.predict_one(mean[t], key=key)
+    again = cb.load(adaptive.save(tmp_path / "intervals.calibrant"))
+    for t, key in reversed(list(enumerate(times, 50))):
+        again.learn_one(mean[t], y[t], key=key)
+    assert not again.limits_.pending
+    assert again.limits_.delay == 3
+    for wrong in (["a"], {"a"}, ("a", [1])):
+        with pytest.raises(InputError, match="key must be"):
+            adaptive.predict_one(0.0, key=wrong)
+
+
+def test_missing_outcomes_are_refused():
+    mean, _, y = stream(60)
+    with pytest.raises(InputError, match="y must be the outcomes"):
+        AdaptiveIntervals().fit(mean, None)
+    with pytest.raises(InputError, match="y must be the outcomes"):
+        AdaptiveIntervals().fit(mean, y).learn_one(0.0, None)

@@ -257,3 +257,23 @@ def test_wrong_rows_are_refused_and_change_nothing():
     for options in ({"base": Isotonic()}, {"calibeating": "brier"}):
         with pytest.raises(InputError):
             cb.OnlineCalibrator(**options).fit(P, [0, 1, 2, 0])
+
+
+def test_a_row_of_classes_gives_all_their_probabilities_and_names_stay_plain():
+    P = np.random.default_rng(0).dirichlet(np.ones(3), 40)
+    online = cb.OnlineCalibrator(classes=list("abc")).fit(
+        P, np.array(list("abc"))[P.argmax(axis=1)]
+    )
+    assert online.predict_one(P[0]) == online.predict_proba(P[:1])[0].tolist()
+    found = online.predict_one(dict(zip("abc", P[0].tolist(), strict=True)))
+    assert list(found.values()) == online.predict_one(P[0])
+    told = cb.OnlineCalibrator().learn_one({False: 0.3, True: 0.7}, True)
+    assert {type(one) for one in told.predict_one({False: 0.3, True: 0.7})} == {bool}
+
+
+@pytest.mark.parametrize("base", [cb.TemperatureScaling(), VectorScaling()])
+def test_calibeating_refuses_bases_of_several_classes_and_a_row_must_have_some(base):
+    with pytest.raises(InputError, match="base must be Platt"):
+        cb.OnlineCalibrator(base, calibeating="brier").fit([0.2, 0.7], [0, 1])
+    with pytest.raises(InputError, match="p must have the classes"):
+        cb.OnlineCalibrator(base).predict_one({})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.online.score_limits import ScoreLimits, require_method
+from calibrant.online.score_limits import ScoreLimits, plain_key, require_method
 
 SEED = np.random.default_rng(5).random(60)
 
@@ -199,3 +199,9 @@ def test_few_or_infinite_calibration_scores_are_refused():
         started("pid", scores=np.ones(9))
     with pytest.raises(InputError, match="finite"):
         started("pid", scores=np.append(np.ones(20), np.inf))
+
+
+def test_a_key_is_plain():
+    assert plain_key((np.int64(3), np.datetime64("2026-01-02"))) == (3, "2026-01-02")
+    with pytest.raises(InputError, match="key must be"):
+        plain_key([3])

@@ -22,6 +22,7 @@ from calibrant.online.score_limits import (
     LimitedStream,
     LimitMethod,
     ScoreLimits,
+    plain_key,
     require_method,
 )
 
@@ -243,7 +244,7 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
         Parameters
         ----------
         forecast : mean, (mean, std), or a Forecast of one row
-        key : str, number or tuple of these, optional
+        key : str, number, time or tuple of these, optional
             Name of the row, such as its time, to find the prediction when the label arrives.
         """
         record = self._row(forecast)
@@ -291,6 +292,8 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
         return ConformalEnds(bounds=(-np.inf, np.inf) if self.bounds is None else self.bounds)
 
     def _scores(self, record: ForecastRecord) -> np.ndarray:
+        if record.y is None:
+            raise InputError("y must be the outcomes, one per row; got None.")
         signed = CONFORMITY[self.score_].of(record.forecast, np.asarray(record.y))
         return np.abs(signed) if self.symmetric else signed
 
@@ -345,4 +348,4 @@ def _read(forecast: Any, std: Any, y: Any) -> tuple[ForecastRecord, bool]:
 
 def _key(record: ForecastRecord, key: Any) -> Any:
     """Return the key of a row: by default the mean and the std of its forecast."""
-    return (float(record.mean[0]), float(record.std[0])) if key is None else key
+    return (float(record.mean[0]), float(record.std[0])) if key is None else plain_key(key)

@@ -20,6 +20,7 @@ from calibrant.online.score_limits import (
     LimitedStream,
     LimitMethod,
     ScoreLimits,
+    plain_key,
     require_method,
 )
 from calibrant.predictions import Inputs, Predictions, read
@@ -196,7 +197,7 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
         Parameters
         ----------
         p : (K,) probabilities, or for binary the probability of the second class
-        key : str, number or tuple of these, optional
+        key : str, number, time or tuple of these, optional
             Name of the row, such as its time, to find the prediction when the label arrives.
         """
         require_fitted(self, "limits_")
@@ -245,4 +246,4 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
 
 def _key(record: Predictions, key: Any) -> Any:
     """Return the key of a row: by default its probabilities."""
-    return tuple(record.values[0].tolist()) if key is None else key
+    return tuple(record.values[0].tolist()) if key is None else plain_key(key)

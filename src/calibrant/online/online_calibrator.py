@@ -199,6 +199,11 @@ class OnlineCalibrator(
                 raise InputError(f"calibeating takes two classes; got {n_classes}; leave it out.")
         require_count("n_bins", self.n_bins)
         kind, start, scaled = _started(self.base, n_classes)
+        if self.calibeating is not None and kind in ("vector", "tempered"):
+            raise InputError(
+                "base must be Platt(), Beta() or Isotonic() with calibeating; got"
+                f" {self.base!r}; leave one of them out."
+            )
         state = (
             begin_isotonic(start, rate)
             if kind == "cells"
@@ -230,8 +235,8 @@ class OnlineCalibrator(
         return self
 
     def predict_one(self, p: Any) -> Any:
-        """Return the calibrated probability of a number, or dictionary of a dictionary; before the
-        first row, those of the start.
+        """Return the calibrated probability of a number, dictionary of a dictionary, or list of a
+        row (K,); before the first row, those of the start.
         """
         record, known = self._row(p, None), self
         if not hasattr(self, "classes_"):
@@ -240,7 +245,7 @@ class OnlineCalibrator(
         row = known.predict_record(record)[0].tolist()
         if isinstance(p, Mapping):
             return dict(zip(record.classes.tolist(), row, strict=True))
-        return row[1]
+        return row[1] if np.ndim(p) == 0 else row
 
     def _rows(self, P: Any, y: Any, sample_weight: Any = None) -> Predictions:
         classes = getattr(self, "classes_", self.classes)
@@ -254,7 +259,7 @@ class OnlineCalibrator(
         known = said if known is None else known
         names: list[Any] = getattr(known, "tolist", lambda: list(known))()
         at, row = places(said, names), np.zeros(len(names))
-        if -1 in at or (self.inputs == "logit" and len(at) < len(names)):
+        if not said or -1 in at or (self.inputs == "logit" and len(at) < len(names)):
             raise InputError(
                 f"p must have the classes {names}; got {list(said)}; start anew with all classes"
                 " in classes=."

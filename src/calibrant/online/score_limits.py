@@ -4,7 +4,7 @@ limit.
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -25,7 +25,15 @@ from calibrant.contracts.interval import require_level
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 
-__all__ = ["WINDOW", "Issued", "LimitMethod", "LimitedStream", "ScoreLimits", "require_method"]
+__all__ = [
+    "WINDOW",
+    "Issued",
+    "LimitMethod",
+    "LimitedStream",
+    "ScoreLimits",
+    "plain_key",
+    "require_method",
+]
 
 LimitMethod = Literal["pid", "aci", "aggregated", "tracking"]
 
@@ -82,6 +90,19 @@ def require_method(level: float, method: str, rate: float | None, window: int, d
         require_share("rate", rate)
         if method not in RATES:
             raise InputError(f'rate must be None for method="{method}", which needs none.')
+
+
+def plain_key(key: Any) -> Any:
+    """The key of a row as a text, a number or a tuple of these, which can be saved; times become
+    texts.
+    """
+    if isinstance(key, tuple):
+        return tuple(plain_key(one) for one in cast(tuple[Any, ...], key))
+    plain: Any = cast(Any, key).item() if isinstance(key, np.generic) else key
+    plain = plain.isoformat() if hasattr(plain, "isoformat") else plain
+    if not isinstance(plain, str | int | float):
+        raise InputError(f"key must be a str, a number, a time or a tuple of these; got {key!r}.")
+    return plain
 
 
 @dataclass(eq=False)
