@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.metrics import accuracy, log_loss, root_mean_squared_error
@@ -83,3 +84,11 @@ def test_errors_of_forecasts():
         before = np.mean(each(y[:500]))
         assert found.before == pytest.approx(before if key == "mae" else np.sqrt(before))
         assert found.value > 1.5 * found.before
+
+
+def test_the_auroc_of_equal_predictions_has_a_finite_interval():
+    y, p = np.tile([0, 1, 1], 50), np.full(150, 0.3)
+    found = cb.estimate_performance(p[:90], reference=(p, y), metric="auroc")
+    assert found.value == pytest.approx(0.5)
+    assert 0.45 < found.low <= 0.5 + 1e-9
+    assert 0.5 - 1e-9 <= found.high < 0.55

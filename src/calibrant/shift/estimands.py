@@ -95,7 +95,8 @@ def class_estimate(
         raise InputError(f"{key} needs rows of both classes, and rows predicted as the second.")
     own = np.sum(away * slope[:n], axis=1)
     expected = np.sum(chance * slope[n:], axis=1)
-    unknown = np.sum(chance * slope[n:] ** 2, axis=1) - expected**2
+    # Where nothing is unknown, rounding may fall below 0.
+    unknown = np.maximum(np.sum(chance * slope[n:] ** 2, axis=1) - expected**2, 0.0)
     return _shrunk(
         plain,
         corrected - plain,
