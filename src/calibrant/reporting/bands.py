@@ -50,6 +50,7 @@ def appendix(
     """
     every = (
         *sections,
+        ("since", "since", "Since then: later rows without labels", "since.html"),
         ("candidates", "candidates", "Candidates of the calibrator", "candidates.html"),
         (None, "method", "How this was measured, and how to repeat it", "method.html"),
     )

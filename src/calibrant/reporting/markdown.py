@@ -132,6 +132,9 @@ def _of_one(summary: dict[str, Any]) -> list[str]:
         rows = [row for row in summary["metrics"] if row.get("output") == one.get("name")]
         parts += [f"### Metrics{of}", _metrics(rows, summary), *_places(one, summary["target"], of)]
         parts += _over_time(one["drift"], of)
+    if summary["since"] is not None:
+        said = (summary["since"]["sentence"], summary["since"]["note"])
+        parts += ["### Since then", *map(_text, said)]
     if "thresholds" in summary:
         parts += ["### Decisions by threshold", _thresholds(summary["thresholds"])]
     if summary["by_class"] is not None:

@@ -152,10 +152,12 @@ def report(
         or {name: calibrator}: all are compared, overall and in each predicted class. A map is
         fitted one-vs-rest (:class:`OneVsRest`), which with two classes calibrates the event.
     **options
-        ``test=(y_test, P_test)``, ``inputs``, ``classes``, ``sample_weight``, ``X``, ``reference``,
-        ``groups``, ``features``, ``cluster``, ``weight_kind``, ``times``, ``every``, ``n_splits``,
-        ``in_sample``, ``n_bins``, ``level``, ``n_resamples``, ``random_state``, ``title``,
-        ``model``, ``event``, ``period``, ``version``; see
+        ``new``: predictions of later rows without labels, whose performance is estimated (as by
+        :func:`estimate_performance`); ``test=(y_test, P_test)``, ``inputs``, ``classes``,
+        ``sample_weight``, ``X``, ``reference``, ``groups``, ``features``, ``cluster``,
+        ``weight_kind``, ``times``, ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``,
+        ``n_resamples``, ``random_state``, ``title``, ``model``, ``event``, ``period``,
+        ``version``; see
         :func:`calibrant.reporting.summarise.summarise`.
 
     Returns
@@ -196,6 +198,7 @@ def report(
     from calibrant.reporting.audit_page import summarise_audit
     from calibrant.reporting.models import summarise_models
     from calibrant.reporting.rule_page import summarise_rule
+    from calibrant.reporting.since import since_then
     from calibrant.reporting.summarise import summarise
 
     if isinstance(y, Audit):
@@ -206,7 +209,11 @@ def report(
     if isinstance(P, Mapping):
         models = summarise_models(y, cast(Any, P), **options)
         return Report(replace(models, call=call_of(("y", "P"), None, options)))
+    new = options.pop("new", None)
     found = summarise(y, P, std, calibrator=calibrator, **options)
+    labelled = (P if std is None else (P, std), y)
+    since = since_then(new, labelled, found.target, options)
     given = {"y": y, "questions" if y is None else "P": P, "std": std}
     names = tuple(name for name, one in given.items() if one is not None)
-    return Report(replace(found, call=call_of(names, calibrator, options)))
+    asked = options if new is None else {**options, "new": new}
+    return Report(replace(found, since=since, call=call_of(names, calibrator, asked)))

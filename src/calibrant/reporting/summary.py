@@ -15,6 +15,7 @@ from calibrant.reporting.chance import Chance
 from calibrant.reporting.drift import Drift
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.regions import Place
+from calibrant.reporting.since import Since
 
 __all__ = ["SCHEMA", "Method", "Part", "Summary", "Verdict"]
 
@@ -120,6 +121,7 @@ class Summary:
     choice: Choice | None
     alternatives: list[Alternative]
     by_class: ByClass | None = None
+    since: Since | None = None
     call: list[str] = field(default_factory=list[str])
 
     def to_dict(self) -> dict[str, Any]:
