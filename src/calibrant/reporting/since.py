@@ -63,7 +63,7 @@ def since_then(
 
 
 def _sentence(one: PerformanceEstimate) -> str:
-    """What is told first: whether the performance has changed, or why nobody can tell."""
+    """Say whether the performance has changed, or why nobody can tell."""
     name, rows = NAMES[one.metric], f"{one.n_new:,} rows since then"
     if one.state != "holds":
         return f"How good the model is on the {rows} cannot be told: {'; '.join(one.reasons)}."
