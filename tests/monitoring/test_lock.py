@@ -148,3 +148,18 @@ def test_a_version_is_numbered_from_one(version):
     lock = Lock.of(cb.SelectiveClassifier(risk=0.3).fit(p, y), model="v1")
     with pytest.raises(InputError, match="version must be a whole number"):
         lock.check(p, y, version=version)
+
+
+def test_a_lock_holds_only_what_it_can_check(tmp_path):
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)
+    for other in (cb.Platt().fit(p, y), cb.AdaptiveIntervals().fit(np.zeros(300), p), "rule"):
+        with pytest.raises(InputError, match="must be a fitted rule or calibrator"):
+            Lock.of(other, model="v1")
+    path = Lock.of(cb.OneVsRest(cb.Platt()).fit(p, y), model="v1").write(tmp_path / "a.json")
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for change, words in (({"models": "v1"}, "not a lock file"), ({"object": "AAAA"}, "a.json")):
+        path.write_text(json.dumps(content | change), encoding="utf-8")
+        with pytest.raises(SavedFileError, match=words):
+            read_lock(path)

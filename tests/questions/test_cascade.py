@@ -97,14 +97,27 @@ def test_a_small_model_that_saves_nothing_is_not_asked(tmp_path):
     assert found.guarantee_.most == 0.05
 
 
+def test_free_answers_are_right_or_wrong_for_each_model():
+    rng = np.random.default_rng(0)
+    right = rng.random((2, 400)) < [[0.9], [0.99]]
+    logs = [
+        [{"id": i, "confidence": 0.9 - 1e-4 * i, "correct": bool(r)} for i, r in enumerate(one)]
+        for one in right
+    ]
+    found = QuestionCascade(risk=0.1, confidence=0.9).fit(*logs)
+    assert 0.3 < found.small_share_ < 1.0
+
+
 def test_what_is_refused():
     y = np.ones(100, int)
-    small, large = log(np.full(100, 0.9), y), log(np.full(100, 0.9), 1 - y)
+    small, topics = log(np.full(100, 0.9), y), {"a": 0.9, "b": 0.1}
     with pytest.raises(InputError, match="must have the same outcomes"):
-        QuestionCascade().fit(small, large)
+        QuestionCascade().fit(*([{"probs": topics, "label": name}] * 100 for name in "ab"))
     with pytest.raises(InputError, match="must hold the same rows as small, 100"):
         QuestionCascade().fit(small, small.take(np.arange(50)))
     with pytest.raises(InputError, match="costs must be"):
         QuestionCascade(costs=(2.0, 1.0)).fit(small, small)
+    with pytest.raises(InputError, match="costs must be two numbers"):
+        QuestionCascade(costs="ab").fit(small, small)
     with pytest.raises(InputError, match="risk"):
         QuestionCascade(risk=2.0).fit(small, small)

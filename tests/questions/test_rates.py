@@ -105,7 +105,7 @@ def test_swapped_pairs_show_the_position_bias():
 
 def test_a_judge_who_prefers_long_answers_is_measured_and_corrected():
     kept = 0
-    for seed in range(200):
+    for seed in range(400):
         rng = np.random.default_rng(seed)
         long, y = np.exp(rng.normal(5.0, 0.5, 600)), (rng.random(600) < 0.6) * 1.0
         bent = (long - long.mean()) / long.std()
@@ -116,7 +116,7 @@ def test_a_judge_who_prefers_long_answers_is_measured_and_corrected():
         assert found.value == estimate_rate(judge=judge, labels=labels).value
         _, low, high = found.length_bias
         kept += low <= 0.1 <= high
-    assert kept / 200 >= 0.95 - 3.0 * np.sqrt(0.05 * 0.95 / 200)
+    assert kept / 400 >= 0.95 - 3.0 * np.sqrt(0.05 * 0.95 / 400)
     assert "per standard deviation of length" in str(found)
     items = estimate_rate(
         judge=judge, labels=labels, length=long, cluster=np.arange(600) // 2

@@ -188,3 +188,25 @@ def test_extreme_rows_have_an_answer():
     assert sure.before == pytest.approx(-np.log(1e-12) * np.mean(np.round(p) != y))
     with pytest.raises(InputError, match="needs rows of both classes"):
         estimate_performance(q, reference=(p, np.zeros(300, int)), metric="auroc")
+
+
+def test_scores_of_a_rare_event_are_told_with_few_events_only_to_be_unknown():
+    rng = np.random.default_rng(0)
+    p = np.clip(rng.beta(0.3, 20.0, 900), 1e-4, 0.5)
+    y = np.zeros(300, int)
+    y[np.argsort(-p[:300])[:5]] = 1
+    found = estimate_performance(p[300:], reference=(p[:300], y), metric="log_loss")
+    assert found.state == "cannot tell"
+    assert "only 5 labelled rows have the label 1" in found.reasons
+    assert estimate_performance(p[300:], reference=(p[:300], y)).state == "holds"
+
+
+def test_given_weights_must_be_one_a_row():
+    rng = np.random.default_rng(0)
+    p, X = rng.random(200), rng.normal(size=(200, 1))
+    reference, y = (p[:100], (p[:100] > 0.5).astype(int)), "importance must be ImportanceWeights"
+    with pytest.raises(InputError, match=y):
+        estimate_performance(p[100:], reference=reference, importance="x")
+    known = cb.ImportanceWeights(lambda X: np.ones(3))
+    with pytest.raises(InputError, match="function must return one finite weight for each of 100"):
+        estimate_performance(p[100:], reference=reference, X=(X[:100], X[100:]), importance=known)

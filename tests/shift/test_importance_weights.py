@@ -43,7 +43,7 @@ def test_given_weights_are_clipped_and_said_so():
     assert w.clipped_ == pytest.approx(1.0 - (1.0 + high) / (1.0 + 99.0 * high))
     np.testing.assert_allclose(w(old), w.weights_)
     assert any("clipping at 2" in doubt for doubt in w.doubts_)
-    with pytest.raises(InputError, match="one finite weight a row"):
+    with pytest.raises(InputError, match="one finite weight for each of 100 rows"):
         ImportanceWeights(lambda X: -X[:, 0]).fit(old, new)
     with pytest.raises(InputError, match="clip must be"):
         ImportanceWeights(clip=0.5).fit(old, new)

@@ -16,7 +16,7 @@ from calibrant._support.files import replacing
 from calibrant._support.options import require_count
 from calibrant._support.saving import load
 from calibrant.errors import InputError, SavedFileError
-from calibrant.monitoring.promises import SwapCheck, check_promise, read_rows
+from calibrant.monitoring.promises import SwapCheck, check_promise, read_rows, require_promise
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
 
@@ -79,6 +79,7 @@ class Lock:
         """A lock of a fitted calibrator or rule, for the version ``model`` of the model. ``rows``
         is the record of the calibration rows; rules of questions know both.
         """
+        require_promise(fitted)
         models = getattr(fitted, "models_", None) if model is None else [model]
         if models is None:
             raise InputError(
@@ -139,7 +140,8 @@ class Lock:
         ----------
         P, y, std : predictions and outcomes as for the ``fit`` of the calibrator or rule
         version : int, optional
-            Number of the new version among those checked; default the next one.
+            Number of the new version among those checked; default the first after those that the
+            lock counts. The lock does not count this check: number the versions of a sequence.
         """
         return self.check_record(read_rows(self.fitted, P, y, std), version=version)
 
@@ -204,14 +206,19 @@ def read_lock(path: str | Path) -> Lock:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         known = content["format"] == FORMAT and content["version"] == VERSION
         held, text = base64.b64decode(content["object"]), content["text"]
-        models, swaps = list(content["models"]), int(content["swaps"])
+        models, swaps = content["models"], int(content["swaps"])
+        if not isinstance(models, list):
+            raise ValueError(f"models must be a list; got {models!r}")
         digest = str(content["calibration_rows"])
     except (ValueError, KeyError, TypeError) as error:
         raise SavedFileError(f"{path} is not a lock file ({error}); write it again.") from None
     with tempfile.TemporaryDirectory() as folder:
         part = Path(folder) / "fitted"
         part.write_bytes(held)
-        fitted = load(part)
+        try:
+            fitted = load(part)
+        except SavedFileError as error:
+            raise SavedFileError(str(error).replace(str(part), str(path))) from None
     if not known or json.loads(json.dumps(_described(fitted))) != text:
         raise SavedFileError(
             f"{path} was changed after it was written: its text differs from what it holds; write"

@@ -28,7 +28,7 @@ from calibrant.questions.units import Unit, units_of
 from calibrant.regression.conformal import ConformalIntervals
 from calibrant.select.trust import LEAST_ROWS
 
-__all__ = ["SwapCheck", "check_promise", "read_rows"]
+__all__ = ["SwapCheck", "check_promise", "read_rows", "require_promise"]
 
 #: Differences that do not matter: of the coverage, and of the score that a re-fit lowers, as a
 #: share of it.
@@ -183,6 +183,13 @@ def _(rule: ConformalIntervals, record: Any) -> list[Claim]:
     wrong = ~record.recalibrated(rule.predict_record(record)).held(level)[2]
     rows, nothing = _rows(np.ones(len(record), bool), wrong), np.full(len(record), math.nan)
     return [Claim(f"{100 * level:g} % intervals", rows, 1 - level + COVERAGE, 1.0, nothing)]
+
+
+def require_promise(fitted: Any) -> None:
+    """Raise InputError for what ``check_promise`` cannot test."""
+    known = isinstance(fitted, DomainCalibrator)
+    if not known and claims.dispatch(type(fitted)) is claims.dispatch(object):
+        claims(fitted, None)
 
 
 def check_promise(

@@ -1,5 +1,6 @@
 """Cascades: a small model answers what it is sure of, and a large one the rest, at least cost."""
 
+import math
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ from calibrant.decisions.selective_classifier import Certificate
 from calibrant.errors import InputError
 from calibrant.groups import Groups
 from calibrant.questions.read import as_questions
-from calibrant.questions.record import Questions
+from calibrant.questions.record import YES_NO, Questions
 from calibrant.questions.units import Unit
 
 __all__ = ["QuestionCascade"]
@@ -112,12 +113,7 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         """
         for name in ("risk", "confidence"):
             require_share(name, getattr(self, name))
-        cheap, dear = (float(one) for one in self.costs)
-        if not 0.0 <= cheap < dear:
-            raise InputError(
-                f"costs must be those of the small and the large model, ascending; got"
-                f" {self.costs}; use the large model alone if it is not dearer."
-            )
+        cheap, dear = _read_costs(self.costs)
         one, other = as_questions(small), as_questions(large)
         _refuse_other_rows(one, other)
         both = one.labelled & other.labelled
@@ -175,6 +171,20 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         )
 
 
+def _read_costs(costs: Any) -> tuple[float, float]:
+    """The cost of the small and of the large model."""
+    try:
+        cheap, dear = map(float, costs)
+    except (TypeError, ValueError):
+        cheap = dear = math.nan
+    if not 0.0 <= cheap < dear < math.inf:
+        raise InputError(
+            "costs must be two numbers, that of the small and of the large model, ascending; got"
+            f" {costs!r}; use the large model alone if it is not dearer."
+        )
+    return cheap, dear
+
+
 def _names(column: Groups) -> np.ndarray:
     """(n,) the name of each row."""
     return column.names[column.index].astype(str)
@@ -190,7 +200,9 @@ def _refuse_other_rows(small: Questions, large: Questions) -> None:
                 f" {len(b):,} have other {what}s; sort both by item and question."
             )
     both = small.labelled & large.labelled
-    if not both.any() or small.take(both).outcomes() != large.take(both).outcomes():
+    # A free answer is right or wrong for each model: its outcomes may differ.
+    same = both & (small.kind != YES_NO) & (large.kind != YES_NO)
+    if not both.any() or small.take(same).outcomes() != large.take(same).outcomes():
         raise InputError(
             "small and large must have the same outcomes, in one row or more; got others; join the"
             " labels to both logs by item and question."

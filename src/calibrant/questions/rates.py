@@ -222,7 +222,8 @@ def _length_bias(sample: Sample, length: Any, level: float) -> tuple[float, floa
     value = float(weight * own @ score / (weight * own @ own))
     moves = weight * own * (score - value * own) / (weight * own @ own)
     item = np.arange(len(long)) if part.cluster is None else np.unique(part.cluster, False, True)[1]
-    variance, freedom = variance_of_sum(moves, item, np.ones(len(long)))
+    # Rows of unusual length have more leverage, and residuals that are too small.
+    variance, freedom = variance_of_sum(moves, item, weight * own * own)
     half = normal_quantile(level, freedom) * math.sqrt(variance)
     return value, value - half, value + half
 

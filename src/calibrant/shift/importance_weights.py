@@ -126,7 +126,7 @@ class ImportanceWeights(BaseEstimator):
             score = self._fit_models(np.concatenate(Z), n_old)
             old, new = self._weight(score[:n_old]), self._weight(score[n_old:])
         else:
-            old, new = self._given(X_old), self._given(X_new)
+            old, new = self._given(X_old, n_old), self._given(X_new, n_new)
         self.scale_ = float(self._clipped(old).mean())
         if self.function is None:
             # Old rows that are all unlike the new ones have weights near 0.
@@ -163,13 +163,13 @@ class ImportanceWeights(BaseEstimator):
     def _weight(self, odds: np.ndarray) -> np.ndarray:
         return np.exp(self.scaling_[0] * odds + self.scaling_[1])
 
-    def _given(self, X: Any) -> np.ndarray:
+    def _given(self, X: Any, n: int) -> np.ndarray:
         assert self.function is not None
         out = np.asarray(self.function(X), dtype=np.float64)
-        if out.ndim != 1 or not (np.isfinite(out).all() and (out >= 0.0).all() and out.any()):
+        if out.shape != (n,) or not (np.isfinite(out).all() and (out >= 0.0).all() and out.any()):
             raise InputError(
-                "function must return one finite weight a row, none below 0 and not all 0; got"
-                f" shape {out.shape}, from {out.min():g} to {out.max():g}."
+                f"function must return one finite weight for each of {n} rows, none below 0 and not"
+                f" all 0; got shape {out.shape}, from {out.min():g} to {out.max():g}."
             )
         return out
 
@@ -179,9 +179,9 @@ class ImportanceWeights(BaseEstimator):
     def predict(self, X: Any) -> np.ndarray:
         """Return (n,) weights of rows, on the scale where those of the old rows have mean 1."""
         require_fitted(self, "weights_")
-        if self.function is not None:
-            return self._clipped(self._given(X)) / self.scale_
         Z = self.columns_.numbers(X, "X")
+        if self.function is not None:
+            return self._clipped(self._given(X, len(Z))) / self.scale_
         odds = [log_odds_of(model, Z) for model in self.models_] or [np.zeros(len(Z))]
         return self._clipped(self._weight(np.mean(odds, axis=0))) / self.scale_
 
