@@ -13,6 +13,7 @@ PARTS: dict[str, tuple[int, int]] = {
     "adaptive": (5, 50),
     "learn": (2, 10),
     "estimate": (2, 20),
+    "rates": (10, 50),
     "streams": (4, 20),
 }
 
