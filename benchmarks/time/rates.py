@@ -2,8 +2,8 @@
 
 Half of a test set has labels; from the other half rows are drawn by new rates. ``LabelShift``
 weights the labelled rows; "rows as before" is their unweighted metric, and CBPE the expectation by
-an isotonic map of the confidence. ``estimate_performance`` assumes that the inputs changed, so it
-is expected to be worse here.
+an isotonic map of the confidence. ``estimate_performance`` ("inputs") assumes that the inputs
+changed and the labels given them did not, which new rates break.
 """
 
 from typing import Any
