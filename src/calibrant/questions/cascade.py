@@ -6,7 +6,6 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._kernels.certificates import chains, fewest_rows
-from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
@@ -138,13 +137,9 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         best = int(cost.argmin())
         self.threshold_ = float(thresholds[best]) if used[best] > 0.0 else np.inf
         self.small_share_, self.cost_ = float(used[best]), float(cost[best])
-        bets = bool(tested.by_bets(self.risk, delta, every)[best])
-        errors = float((tested if bets else tested.drawn or tested).e[best])
-        bound = min(float(clopper_pearson(errors, n, 2.0 * self.confidence - 1.0)[1]), self.risk)
-        test = "bets on items" if bets else "exact binomial"
-        unit = "rows" if tested.drawn is None else "clusters"
-        numbers = (n, n, errors, self.risk, bound, self.confidence)
-        self.certificate_ = Certificate(*numbers, f"{test}, fixed sequence", unit)
+        self.certificate_ = tested.certificate(
+            best, every, self.risk, self.confidence, "fixed sequence"
+        )
         return self
 
     def decide(self, small: Any) -> np.ndarray:

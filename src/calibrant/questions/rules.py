@@ -12,7 +12,6 @@ from calibrant._kernels.certificates import (
     chains,
     fewest_rows,
 )
-from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.options import require_option
 from calibrant._support.saving import Saved
@@ -301,14 +300,9 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         return (np.bincount(item, ~above) == 0)[item]
 
     def _certificate(self, path: "_Path", at: int) -> Certificate:
-        bets = bool(path.unit.by_bets(self.risk, 1.0 - self.confidence, path.share)[at])
-        one = path.unit if bets or path.unit.drawn is None else path.unit.drawn
-        m, e = float(one.m[at]), float(one.e[at])
-        bound = min(float(clopper_pearson(e, m, 2.0 * self.confidence - 1.0)[1]), self.risk)
-        test = "bets on items" if bets else "exact binomial"
-        unit = "rows" if self.unit == "question" and path.unit.drawn is None else "clusters"
-        numbers = (one.n, m, e, self.risk, bound, self.confidence)
-        return Certificate(*numbers, f"{test}, paths of thresholds ({self.family})", unit)
+        how = f"paths of thresholds ({self.family})"
+        unit = None if self.unit == "question" else "clusters"
+        return path.unit.certificate(at, path.share, self.risk, self.confidence, how, unit)
 
     def _told(self) -> None:
         if self.certificates_:

@@ -13,7 +13,8 @@ import numpy as np
 
 from calibrant._kernels.certificates import betting_p_values, binomial_p_value
 from calibrant._kernels.draws import one_of_each
-from calibrant._kernels.intervals import normal_quantile
+from calibrant._kernels.intervals import clopper_pearson, normal_quantile
+from calibrant.decisions.selective_classifier import Certificate
 from calibrant.questions.record import Questions
 
 __all__ = ["Unit", "units_of"]
@@ -66,6 +67,26 @@ class Unit:
     def e(self) -> np.ndarray:
         """(L,) the wrong ones of these."""
         return self.wrong.sum(axis=0)
+
+    def certificate(
+        self,
+        at: int,
+        share: np.ndarray,
+        risk: float,
+        confidence: float,
+        how: str,
+        unit: Literal["rows", "clusters"] | None = None,
+    ) -> Certificate:
+        """The evidence at one threshold, by the test that ``p_values`` used there; ``how`` is the
+        order of the tests, and ``unit`` what was counted, if it is not seen from the items.
+        """
+        bets = bool(self.by_bets(risk, 1.0 - confidence, share)[at])
+        one = self if bets or self.drawn is None else self.drawn
+        m, e = float(one.m[at]), float(one.e[at])
+        bound = min(float(clopper_pearson(e, m, 2.0 * confidence - 1.0)[1]), risk)
+        test = "bets on items" if bets else "exact binomial"
+        unit = unit or ("rows" if self.drawn is None else "clusters")
+        return Certificate(one.n, m, e, risk, bound, confidence, f"{test}, {how}", unit)
 
     def p_values(self, risk: float, delta: float, share: np.ndarray) -> np.ndarray:
         r"""(L,) p-values of an error rate among the rows above each threshold of at least ``risk``.
