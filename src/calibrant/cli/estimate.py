@@ -79,7 +79,7 @@ def estimate(
     from calibrant.cli.gate import failed
     from calibrant.cli.reading import features_of, names_in_option, read_file
     from calibrant.contracts.reading import REGRESSION
-    from calibrant.shift import estimate_performance
+    from calibrant.shift.estimated_performance import estimates
 
     old: Any = read_file(reference, columns)
     new: Any = read_file(file, columns, labels=False, prefer=old.inputs)
@@ -91,10 +91,7 @@ def estimate(
         given["X"] = tuple(features_of(one.source, names) for one in (old, new))
     usual = ("mae",) if old.domain is REGRESSION else ("accuracy",)
     P = new.said_like(old)
-    found = [
-        estimate_performance(P, reference=(old.said, old.labels), metric=key, **given)
-        for key in keys or usual
-    ]
+    found = estimates(P, keys or usual, reference=(old.said, old.labels), **given)
     told = json.dumps([one.to_dict() for one in found], indent=1)
     say(told if as_json else "\n".join(map(str, found)))
     values = [

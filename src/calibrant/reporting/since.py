@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.errors import InputError
-from calibrant.shift import PerformanceEstimate, estimate_performance
+from calibrant.shift.estimated_performance import PerformanceEstimate, estimates
 
 __all__ = ["Since", "since_then"]
 
@@ -54,10 +54,8 @@ def since_then(
         )
     known = {k: options[k] for k in ("inputs", "classes", "level", "random_state") if k in options}
     several = target == "event" and np.shape(new)[1:] > (2,)
-    found = [
-        estimate_performance(new, reference=reference, metric=key, **known)
-        for key in (OTHERS if several else KEYS.get(target, OTHERS))
-    ]
+    keys = OTHERS if several else KEYS.get(target, OTHERS)
+    found = estimates(new, keys, reference=reference, **known)
     rows = [{**one.to_dict(), "key": one.metric, "metric": NAMES[one.metric]} for one in found]
     return Since(_sentence(found[0]), found[0].note, rows)
 

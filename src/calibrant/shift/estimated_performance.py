@@ -1,6 +1,6 @@
 """Performance on new rows without labels."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -29,7 +29,7 @@ from calibrant.shift.estimands import (
 from calibrant.shift.expected_outcomes import Moved, log_odds_of_second
 from calibrant.shift.importance_weights import ImportanceWeights
 
-__all__ = ["PerformanceEstimate", "estimate_performance"]
+__all__ = ["PerformanceEstimate", "estimate_performance", "estimates"]
 
 #: Fewest labelled rows, and new rows.
 LEAST, LEAST_NEW = 50, 20
@@ -38,6 +38,7 @@ MOST_CLASSES, LARGEST = 10, 3
 #: Fewest labelled rows of either of two classes, below which intervals were too narrow in
 #: simulations (.88 of 95 % at 5 rows).
 LEAST_OF_A_CLASS = 10
+Rows = tuple[Any, Any]
 UNSEEN = "A change of the labels given the inputs cannot be seen without labels."
 
 
@@ -201,14 +202,51 @@ def estimate_performance(
     >>> bool(found.low <= np.mean((p > 0.5) == y, where=np.arange(4000) >= 2000) <= found.high)
     True
     """
+    given: dict[str, Any] = {"importance": importance, "costs": costs}
+    given |= {"level": level, "target": target, "inputs": inputs, "classes": classes}
+    given |= {"reference": reference, "X": X, "random_state": random_state}
+    return estimates(P_new, [metric], **given)[0]
+
+
+def estimates(
+    P_new: Any,
+    metrics: Sequence[Any],
+    *,
+    reference: Any,
+    X: Any = None,
+    importance: ImportanceWeights | None = None,
+    costs: ArrayLike | None = None,
+    level: float = 0.95,
+    target: Literal["realised", "expected"] = "realised",
+    inputs: Inputs = "probability",
+    classes: ArrayLike | None = None,
+    random_state: int = 0,
+) -> list[PerformanceEstimate]:
+    """Estimate several metrics as ``estimate_performance`` does one, with one fit of the weights
+    for those of classes and one for those of forecasts.
+    """
     require_level(level)
     require_option("target", target, ("realised", "expected"))
-    key = metric_key(metric)
+    keys = [metric_key(metric) for metric in metrics]
     _require_pair(reference, "reference", "(P, y) of labelled rows")
-    if (key == "cost") != (costs is not None):
+    if any((key == "cost") != (costs is not None) for key in keys):
         raise InputError('costs must be passed with metric="cost", and with no other metric.')
-    rows = _read(P_new, reference, key, inputs, classes)
-    fit = _weights(rows, X, importance, random_state)
+    read_for = {key: _read(P_new, reference, key, inputs, classes) for key in keys}
+    by_kind = {key in ERROR_METRICS: rows for key, rows in read_for.items()}
+    fits = {kind: _weights(rows, X, importance, random_state) for kind, rows in by_kind.items()}
+    given = (costs, level, target, random_state)
+    return [_estimated(key, read_for[key], fits[key in ERROR_METRICS], *given) for key in keys]
+
+
+def _estimated(
+    key: str,
+    rows: Rows,
+    fit: ImportanceWeights,
+    costs: Any,
+    level: float,
+    target: Any,
+    random_state: int,
+) -> PerformanceEstimate:
     moved = Moved(fit.weights_, fit.weights_new_)
     if key in ERROR_METRICS:
         found = error_estimate(*rows, key, moved, random_state)
@@ -216,9 +254,6 @@ def estimate_performance(
         found = class_estimate(*rows, key, moved, costs, random_state)
     reasons = [*fit.doubts_, *_few_of_a_class(rows[0], key)]
     return _result(key, found, fit, reasons, level, target)
-
-
-Rows = tuple[Any, Any]
 
 
 def _require_pair(given: Any, name: str, what: str) -> None:
