@@ -42,7 +42,7 @@ class IntervalRun(Result):
     level : float
     coverage : float
     mean_width : float
-        Of the intervals with finite ends.
+        Mean width of the intervals with finite ends.
     interval_score : float
         Mean width plus 2 / (1 - level) times the distance of outcomes beyond an end (Winkler); a
         proper score, infinite if an interval is.
