@@ -1,14 +1,14 @@
 """Count the tests of findings that fail at the commits where the findings were made:
 ``python -m tools.findings_before``.
 
-Runs ``tests/findings`` at the commit where each round of findings was made (F: 1c59415, G: 527bd88)
-and here, and prints one row per finding. A failure there counts only if the finding causes it, not
-an import, a name or an option that does not exist there. The exit code is 1 if a finding has no
-such failure, no test, or a test that fails here.
+Runs ``tests/findings`` at the commit where each round of findings was made (F: 1c59415, G: 527bd88,
+H: 6dd4faf5) and here, and prints one row per finding. A failure there counts only if the finding
+causes it, not an import, a name or an option that does not exist there. The exit code is 1 if a
+finding has no such failure, no test, or a test that fails here.
 
 ``python -m tools.findings_before G14 G15``     these only
-``python -m tools.findings_before --write``     also writes ``tests/findings/outcomes_527bd88.json``
-``python -m tools.findings_before --stored``    G only, beside that file; nothing is run at 527bd88
+``python -m tools.findings_before --write``     H only; also writes its ``outcomes_6dd4faf5.json``
+``python -m tools.findings_before --stored``    G and H, beside such files; nothing else is run
 """
 
 import argparse
@@ -28,10 +28,13 @@ from tools.measure import ROOT, checkout
 __all__ = ["Outcome", "is_own", "main", "outcomes"]
 
 FOLDER = Path("tests") / "findings"
-#: Where the findings of a letter were made, and how many they are where all must have a test.
-ROUNDS = {"f": "1c59415", "g": "527bd88"}
-EVERY = [f"g{j:02d}" for j in range(1, 28)]
-STORED = ROOT / FOLDER / f"outcomes_{ROUNDS['g']}.json"
+#: Where the findings of a letter were made, and which of them must have a test.
+ROUNDS = {"f": "1c59415", "g": "527bd88", "h": "6dd4faf5"}
+LATER = {28, 30}
+EVERY = {
+    "g": [f"g{j:02d}" for j in range(1, 28)],
+    "h": [f"h{j:02d}" for j in range(1, 34) if j not in LATER],
+}
 #: Failures that only show that something has another name at that commit.
 OTHER_NAMES = re.compile(
     r"ModuleNotFoundError|ImportError|NameError|collection failure|fixture '\w+' not found"
@@ -127,19 +130,24 @@ def _before(letter: str, findings: set[str]) -> dict[str, Outcome]:
         return outcomes(root, letter, findings, marked=False)
 
 
-def _stored() -> dict[str, Outcome]:
-    held = json.loads(STORED.read_text(encoding="utf-8"))["outcomes"]
-    return {name: Outcome(one["outcome"], one["reason"]) for name, one in held.items()}
+def _file_of(letter: str) -> Path:
+    return ROOT / FOLDER / f"outcomes_{ROUNDS[letter]}.json"
 
 
-def _write(found: dict[str, Outcome], findings: set[str]) -> None:
+def _stored(letter: str) -> dict[str, Outcome]:
+    stored = json.loads(_file_of(letter).read_text(encoding="utf-8"))["outcomes"]
+    return {name: Outcome(row["outcome"], row["reason"]) for name, row in stored.items()}
+
+
+def _write(letter: str, results: dict[str, Outcome], findings: set[str]) -> None:
     """Keep the outcomes, so that later changes are compared with them after names change."""
-    others = _stored() if STORED.exists() else {}
-    kept = {name: one for name, one in others.items() if name.split("_")[1] not in findings}
-    both = sorted((kept | found).items())
-    held = {name: asdict(one) | {"own": one.own} for name, one in both}
-    text = json.dumps({"revision": ROUNDS["g"], "outcomes": held}, indent=1)
-    STORED.write_text(f"{text}\n", encoding="utf-8")
+    stored = _stored(letter) if _file_of(letter).exists() else {}
+    others = {name: row for name, row in stored.items() if name.split("_")[1] not in findings}
+    rows = {
+        name: asdict(row) | {"own": row.own} for name, row in sorted((others | results).items())
+    }
+    text = json.dumps({"revision": ROUNDS[letter], "outcomes": rows}, indent=1)
+    _file_of(letter).write_text(f"{text}\n", encoding="utf-8")
 
 
 def _row(name: str, before: dict[str, Outcome], now: dict[str, Outcome]) -> tuple[str, bool]:
@@ -162,7 +170,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--stored", action="store_true", help="compare with the file of outcomes")
     parser.add_argument("--write", action="store_true", help="write the file of outcomes")
     options = parser.parse_args(arguments)
-    letters = ["g"] if options.stored or options.write else list(ROUNDS)
+    letters = list(EVERY) if options.stored else ["h"] if options.write else list(ROUNDS)
     wanted = {one.lower() for one in options.findings}
     titles = ("before: own", "other reasons", "tests", "now: pass", "open", "fail", "skip")
     print(
@@ -172,12 +180,12 @@ def main(arguments: list[str]) -> int:
     bad, total = [], 0
     for letter in letters:
         there = [file.name.split("_")[1] for file in _files(ROOT, letter)]
-        names = sorted({*there, *(EVERY if letter == "g" else ())})
+        names = sorted({*there, *EVERY.get(letter, ())})
         findings = {name for name in names if not wanted or name in wanted}
-        before = _stored() if options.stored else _before(letter, findings)
+        before = _stored(letter) if options.stored else _before(letter, findings)
         now = outcomes(ROOT, letter, findings, marked=True)
         if options.write:
-            _write(before, findings)
+            _write(letter, before, findings)
         for name in sorted(findings):
             line, good = _row(name, before, now)
             print(line, flush=True)
