@@ -85,7 +85,7 @@ def cumulative_test(
 
     See Also
     --------
-    cutoff_calibration_error, ks_calibration_error : the size of the error.
+    ks_calibration_error : the size of the error.
     t_cal_test : a test over bins of all sizes.
 
     Notes

@@ -19,11 +19,9 @@ __all__ = [
     "AverageTwoBinCalibrationError",
     "CalibrationDecisionLoss",
     "CutMetric",
-    "CutoffCalibrationError",
     "UCalibrationError",
     "average_two_bin_calibration_error",
     "calibration_decision_loss",
-    "cutoff_calibration_error",
     "u_calibration_error",
 ]
 
@@ -109,69 +107,6 @@ class CutMetric(
         return self._of_cuts(totals, *self._ends())
 
 
-class CutoffCalibrationError(
-    CutMetric,
-    name="cutoff calibration error",
-    key="cutoff_error",
-    promises=Promises(
-        "no",
-        "yes",
-        "partly",
-        "if decisions increase with the score: its value times the stake",
-    ),
-):
-    r"""Largest gap between scores and hits summed over any interval of scores: the range of the
-    cumulative differences.
-
-    .. math:: \max_{a \le b} \left| \frac1n \sum_{a \le s_i \le b} (c_i - s_i) \right| = \max_k A_k
-        - \min_k A_k,
-        \quad A_k = \frac1n \sum_{i \le k} (c_i - s_i)
-
-    in the order of the scores, cut only between distinct ones.
-
-    Parameters
-    ----------
-    target : {"event", "answer"} or a class label, default "event"
-        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
-        correct), or the named class's.
-    cells : int, default 0
-        0 is exact and costs one sort. A number of cells cuts only at k / cells and gives a state of
-        fixed size: too low by at most twice the largest share of the rows in a cell.
-
-    See Also
-    --------
-    cumulative_test : the test of this statistic.
-    ks_calibration_error : the largest gap over intervals that begin at 0.
-    calibration_decision_loss : the loss over all decisions, not only cutoffs.
-
-    Notes
-    -----
-    Use it where rows above a cutoff, or between two, are acted on: no such group's mean probability
-    is wrong by more than this value over the group's share of the rows. Unlike the ECE of many
-    distinct scores, it can be estimated from few rows. It is not truthful: its noise depends on the
-    order of the scores. It is Kuiper's statistic, and the ECCE-R of Arrieta-Ibarra et al. Never
-    select a model by it.
-
-    References
-    ----------
-    Rossellini et al., "Can a calibration metric be both testable and actionable?", 2025;
-    Arrieta-Ibarra et al., "Metrics of calibration for probabilistic predictions", JMLR 2022.
-
-    Examples
-    --------
-    >>> round(cutoff_calibration_error([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8]), 3)
-    0.15
-    """
-
-    def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> Any:
-        gap = np.cumsum(sums[..., 2] - sums[..., 1], axis=-1)
-        spread = np.maximum(gap.max(axis=-1), 0.0) - np.minimum(gap.min(axis=-1), 0.0)
-        return np.minimum(quotient(spread, sums[..., 0].sum(axis=-1)), 1.0)
-
-
-cutoff_calibration_error: CutoffCalibrationError = CutoffCalibrationError()
-
-
 class AverageTwoBinCalibrationError(
     CutMetric,
     name="ATB",
@@ -199,7 +134,6 @@ class AverageTwoBinCalibrationError(
 
     See Also
     --------
-    cutoff_calibration_error : the worst cut instead of the average.
     soft_binned_calibration_decision_loss : the cost of acting on the scores.
     brier_score : a score that also separates good forecasts from constant ones.
 

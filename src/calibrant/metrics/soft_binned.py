@@ -44,7 +44,6 @@ class SoftBinnedCalibrationDecisionLoss(
     See Also
     --------
     calibration_decision_loss : the loss of the distinct scores themselves.
-    cutoff_calibration_error : the error for decisions by cutoffs.
 
     Notes
     -----

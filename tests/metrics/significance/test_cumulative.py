@@ -48,9 +48,6 @@ def test_it_is_the_error_over_its_deviation():
     p = np.round(rng.random(400), 2)
     y = (rng.random(400) < p).astype(int)
     sigma = np.sqrt(np.sum(p * (1 - p))) / 400
-    assert cumulative(y, p).statistic == pytest.approx(
-        metrics.cutoff_calibration_error(y, p) / sigma
-    )
     assert cumulative(y, p, statistic="ks").statistic == pytest.approx(
         metrics.ks_calibration_error(y, p, target="event") / sigma
     )
