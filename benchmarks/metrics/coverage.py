@@ -60,7 +60,6 @@ COSTLY = {
     "miscalibration_area": 100,
     "rms_interval_calibration_error": 100,
     "atb": 60,
-    "u_calibration_error": 60,
     "ks_error": 60,
     "mmce": 40,
     "cdl": 40,

@@ -61,7 +61,6 @@ from calibrant.metrics.decisions import (
     average_two_bin_calibration_error as average_two_bin_calibration_error,
 )
 from calibrant.metrics.decisions import calibration_decision_loss as calibration_decision_loss
-from calibrant.metrics.decisions import u_calibration_error as u_calibration_error
 from calibrant.metrics.decomposition import brier_decomposition as brier_decomposition
 from calibrant.metrics.decomposition import log_loss_decomposition as log_loss_decomposition
 from calibrant.metrics.decomposition import refinement_error as refinement_error

@@ -19,10 +19,8 @@ __all__ = [
     "AverageTwoBinCalibrationError",
     "CalibrationDecisionLoss",
     "CutMetric",
-    "UCalibrationError",
     "average_two_bin_calibration_error",
     "calibration_decision_loss",
-    "u_calibration_error",
 ]
 
 
@@ -170,72 +168,6 @@ class AverageTwoBinCalibrationError(
 average_two_bin_calibration_error: AverageTwoBinCalibrationError = AverageTwoBinCalibrationError()
 
 
-class UCalibrationError(
-    CutMetric,
-    name="U-calibration error",
-    key="u_calibration_error",
-    promises=Promises("no", "yes", "partly", "against the best constant: at most twice its value"),
-):
-    r"""Mean payoff lost by acting on the scores instead of the base rate, for the worst V-shaped
-    payoff in [0, 1].
-
-    .. math:: \sup_\mu \frac{1}{n \max(\mu, 1 - \mu)} \begin{cases} \sum_{s_i < \mu} (c_i - \mu) &
-        \bar c > \mu \\
-        \sum_{s_i > \mu} (\mu - c_i) & \bar c \le \mu \end{cases}
-
-    and 0 if no payoff loses.
-
-    Parameters
-    ----------
-    target : {"event", "answer"} or a class label, default "event"
-        The probability to evaluate: class 1's of two, the predicted label's (against whether it is
-        correct), or the named class's.
-    cells : int, default 0
-        0 is exact, with the kink at any score, and costs one sort. A number of cells puts kinks
-        only at k / cells and gives a state of fixed size. It never exceeds the exact value, and
-        reaches it if all scores are on the grid.
-
-    See Also
-    --------
-    calibration_decision_loss : the loss against the best use of the scores, not a constant.
-
-    Notes
-    -----
-    Use it to ask whether some decision maker would have done better without the scores. The
-    criterion is mild: badly calibrated forecasts pass if they beat a constant for everyone. Over
-    all payoffs in [0, 1], the loss is at most twice this value. A score at the kink counts as a
-    loss.
-
-    References
-    ----------
-    Kleinberg, Paes Leme, Schneider and Teng, "U-calibration: forecasting for an unknown agent",
-    COLT 2023.
-
-    Examples
-    --------
-    >>> round(u_calibration_error([1, 1, 0, 0], [0.2, 0.3, 0.7, 0.8]), 3)
-    0.5
-    """
-
-    def _of_cuts(self, sums: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-        mass, hits = (np.cumsum(sums[..., j], axis=-1) for j in (0, 2))
-        mass, hits = (
-            np.concatenate([np.zeros((*each.shape[:-1], 1)), each], axis=-1)
-            for each in (mass, hits)
-        )
-        n, rate = mass[..., -1:], quotient(hits[..., -1:], mass[..., -1:])
-        below = np.where(rate > low, (hits - low * mass) / np.maximum(low, 1.0 - low), 0.0)
-        above = np.where(
-            rate < high,
-            (high * (n - mass) - (hits[..., -1:] - hits)) / np.maximum(high, 1.0 - high),
-            0.0,
-        )
-        return quotient(np.maximum(np.maximum(below, above).max(axis=-1), 0.0), n[..., 0])
-
-
-u_calibration_error: UCalibrationError = UCalibrationError()
-
-
 #: With fewer rows per distinct score, the interval begins at 0.
 ROWS_EACH = 10.0
 
@@ -265,7 +197,6 @@ class CalibrationDecisionLoss(
     See Also
     --------
     soft_binned_calibration_decision_loss : the same where scores are distinct.
-    u_calibration_error : the loss against the best constant.
 
     Notes
     -----
