@@ -16,6 +16,7 @@ __all__ = [
     "plain_array",
     "require_pairs",
     "resolution",
+    "row_sum_limits",
     "rows_named",
     "scores",
     "text_names",
@@ -26,6 +27,13 @@ __all__ = [
 #: Machine epsilon of floats unknown to NumPy, and of float32, through which float64 probabilities
 #: #: have often passed.
 BFLOAT16_EPSILON, FLOAT32_EPSILON = 2.0**-7, 2.0**-23
+#: Tolerance of a row's sum, by the machine epsilon of the original dtype: bfloat16, float16,
+#: others.
+ROW_SUM_TOLERANCE = {BFLOAT16_EPSILON: 1e-2, 2.0**-10: 5e-3}
+OTHER_ROW_SUM_TOLERANCE = 1e-5
+#: Decimals by which rounded probabilities are recognised, and the largest difference of a row's sum
+#: from 1 that rounding explains.
+DECIMALS, ROUNDED = range(2, 8), 0.05
 #: Totals of weights outside these limits do not count rows, and make computations imprecise.
 SMALLEST_TOTAL, LARGEST_TOTAL = 1e-30, 1e12
 #: A weight below this share of the total vanishes in the rounding of any sum: it counts as 0.
@@ -122,6 +130,31 @@ def resolution(given: Any, values: np.ndarray) -> float:
         if _is_bfloat16(given)
         else max(FLOAT32_EPSILON, float(np.finfo(values.dtype).eps))
     )
+
+
+def row_sum_limits(values: np.ndarray, resolution: float) -> np.ndarray:
+    """(n,) largest difference from 1 of the sum of each of these (n, K) rows of probabilities.
+
+    It is the tolerance of the original dtype; for a row of numbers rounded to d decimals, K / 2
+    units of the last one if that is more, and at most 0.05. Each row is judged alone, so that a row
+    is valid or not in any batch.
+
+    Examples
+    --------
+    >>> row_sum_limits(np.array([[0.3333, 0.3333, 0.3333], [1 / 3, 1 / 3, 0.3]]), 2.0**-23)
+    array([1.5e-04, 1.0e-05])
+    """
+    limits = np.full(len(values), ROW_SUM_TOLERANCE.get(resolution, OTHER_ROW_SUM_TOLERANCE))
+    left = np.ones(len(values), dtype=bool)
+    for d in DECIMALS:
+        scaled = values[left] * 10.0**d
+        # A number of d decimals is off by the rounding of its original dtype only.
+        off = min(10.0**d * resolution / 2.0 + 1e-3, 0.1)
+        of_d = np.flatnonzero(left)[(np.abs(scaled - np.rint(scaled)) <= off).all(axis=1)]
+        units = min(values.shape[1] / 2.0 * 10.0**-d, ROUNDED) * (1.0 + 1e-6)
+        limits[of_d] = np.maximum(limits[of_d], units)
+        left[of_d] = False
+    return limits
 
 
 def _first_odd(array: np.ndarray) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.arrays import column_names, plain_array, to_array
+from calibrant.arrays import column_names, plain_array, resolution, row_sum_limits, to_array
 from calibrant.errors import InputError
 
 __all__ = [
@@ -23,9 +23,6 @@ __all__ = [
     "soft_refused",
 ]
 
-#: Tolerance of the sum of a row's shares.
-SHARE_SUMS = 1e-5
-
 
 class SoftLabels:
     r"""Soft labels: shares of several raters, passed as ``y``.
@@ -38,8 +35,9 @@ class SoftLabels:
     Parameters
     ----------
     shares : (n, K) shares of each class, or (n,) of the second of two classes
-        Between 0 and 1; rows of (n, K) sum to 1. Named columns of a data frame are matched with
-        the names of the classes; other columns are in the order of the columns of ``P``.
+        Between 0 and 1; rows of (n, K) sum to 1, up to the rounding of their decimals. Named
+        columns of a data frame are matched with the names of the classes; other columns are in the
+        order of the columns of ``P``.
 
     Attributes
     ----------
@@ -88,7 +86,8 @@ class SoftLabels:
                 f"shares must be (n,), or (n, K) of two classes up; got {values.shape}."
             )
         sums = values.sum(axis=1)
-        bad = np.flatnonzero(~((values >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= SHARE_SUMS)))
+        limits = row_sum_limits(values, resolution(shares, values))
+        bad = np.flatnonzero(~((values >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= limits)))
         if len(bad):
             raise InputError(
                 "shares must be between 0 and 1 and sum to 1 in each row; "

@@ -8,19 +8,19 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from calibrant._kernels.softmax import DEEPEST_LOGIT
-from calibrant.arrays import FLOAT32_EPSILON
-from calibrant.errors import InputError
+from calibrant.arrays import (
+    FLOAT32_EPSILON,
+    OTHER_ROW_SUM_TOLERANCE,
+    ROUNDED,
+    ROW_SUM_TOLERANCE,
+    row_sum_limits,
+)
+from calibrant.errors import InputError, warn
 from calibrant.predictions.workspace import Derived, Workspace
 from calibrant.rows import take_rows
 
 __all__ = ["Given", "Inputs", "check_values", "sound"]
 
-#: Tolerance of a row's sum, by the machine epsilon of the original dtype: bfloat16, float16,
-#: others.
-ROW_SUM_TOLERANCE = {2.0**-7: 1e-2, 2.0**-10: 5e-3}
-OTHER_ROW_SUM_TOLERANCE = 1e-5
-#: If all row sums are this close to 1, the probabilities were rounded.
-ROUNDED = 0.05
 #: Row sums that differ by less than this share count as equal.
 EQUAL = 1e-3
 BLOCK_ROWS = 65_536
@@ -85,6 +85,10 @@ def _check_probabilities(block: np.ndarray, start: int, resolution: float) -> No
     sums = block.sum(axis=1, dtype=np.float64)
     tolerance = _tolerance(resolution)
     bad = np.abs(sums - 1.0) > tolerance
+    if not bad.any():
+        return
+    off = np.flatnonzero(bad)
+    bad[off] = np.abs(sums[off] - 1.0) > row_sum_limits(block[off].astype(np.float64), resolution)
     if bad.any():
         first = np.flatnonzero(bad)[:3]
         seen = ", ".join(f"row {start + i} sums to {sums[i]:.6g}" for i in first)
@@ -92,6 +96,11 @@ def _check_probabilities(block: np.ndarray, start: int, resolution: float) -> No
             f"rows of P must sum to 1 within {tolerance:g}; {seen} ({int(bad.sum())} such rows);"
             f" {_sum_remedy(sums)}."
         )
+    # The text names no row and no number, so that it is shown once for all parts of a table.
+    warn(
+        "rows of P sum to 1 only up to the rounding of their decimals: each of them is divided by"
+        " its sum."
+    )
 
 
 def _sum_remedy(sums):
@@ -256,6 +265,12 @@ class Given:
         if self.derived.tilts is not None:
             part.derived.tilts = self.derived.tilts[rows]
 
+    @cached_property
+    def _valid(self) -> bool:
+        """True, after a check of all values; kept, so that further passes do not warn again."""
+        check_values(self.values, self.kind, self.resolution)
+        return True
+
     @property
     def _block_rows(self) -> int:
         return max(1024, BLOCK_ENTRIES // self.n_classes)
@@ -268,7 +283,7 @@ class Given:
         for start in range(0, max(len(self), 1), size):
             block = self if len(self) <= size else self.take(slice(start, start + size))
             if not (self.checked or sound(block)):
-                check_values(self.values, self.kind, self.resolution)
+                _ = self._valid
             yield block
 
     def without_features(self) -> Self:
