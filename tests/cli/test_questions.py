@@ -61,7 +61,7 @@ def test_a_calibrator_is_fitted_and_applied_in_the_form_of_the_log(run, folder):
 def test_every_form_of_an_answer_keeps_it(run, folder):
     run("fit", "log.jsonl", "--method", "question", "-o", "m.calibrant")
     lines = [
-        {"id": 1, "decisions": {"safe": {"confidence": 0.8}, "topic": {"probs": [0.9, 0.1]}}},
+        {"id": 1, "decisions": {"safe": {"probs": 0.8}, "topic": {"probs": [0.9, 0.1]}}},
         {"id": 2, "answers": [{"question": "safe", "probs": 0.7}]},
         {"id": 2, "answers": []},
         {"id": 3, "question": "topic", "logprobs": {"a": -0.1, "b": -3.0, "c": -4.0}},
@@ -76,7 +76,7 @@ def test_every_form_of_an_answer_keeps_it(run, folder):
     assert "4 rows calibrated" not in said
     first, second, _, third, fourth, fifth = read(folder / "o.jsonl")
     expected = cb.load(folder / "m.calibrant").predict(read_questions(lines[:5])).answers()
-    assert first["decisions"]["safe"] == {"confidence": pytest.approx(expected[0]["yes"])}
+    assert first["decisions"]["safe"] == {"probs": pytest.approx(expected[0]["yes"])}
     assert first["decisions"]["topic"]["probs"] == pytest.approx(list(expected[1].values()))
     assert second["answers"][0]["probs"] == pytest.approx(expected[2]["yes"])
     assert third["probs"] == pytest.approx(expected[3])

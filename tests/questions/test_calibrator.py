@@ -206,7 +206,7 @@ def test_signals_are_stacked_and_may_be_missing():
     record = read_questions(log, signals=["a", "b"])
     first, rest = np.arange(600), np.arange(600, 1200)
     calibrator = QuestionCalibrator().fit(record.take(first))
-    assert isinstance(calibrator.signals_, SignalStack)
+    assert isinstance(calibrator.signals_["free answer"], SignalStack)
     found = calibrator.predict(record.take(rest))
     base = record.take(rest).recalibrated(np.tile([0.5, 0.5], 600))
     assert question_log_loss(None, found) < question_log_loss(None, base) - 0.03

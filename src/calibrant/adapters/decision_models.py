@@ -54,8 +54,10 @@ def decision_answers(source: Any) -> Iterator[dict[str, Any]]:
                 "question": name,
                 "type": answer.get("type"),
                 "model": response.get("model"),
-                "probs": _by(answer.get("probabilities"), "value", "probability"),
-                "confidence": answer.get("noul", answer.get("probability")),
+                "probs": _by(
+                    answer.get("probabilities", answer.get("noul", answer.get("probability"))),
+                    *("value", "probability"),
+                ),
                 "label": (one.get("labels") or dict[str, Any]()).get(name),
             }
 

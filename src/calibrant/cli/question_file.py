@@ -115,7 +115,9 @@ class QuestionFile(DataFile):
         for row, own in zip(rows, done.answers(), strict=True):
             whole = any(is_a(row.get(form), Mapping, list) for form in SHOWN)
             p: Any = list(own.values()) if is_a(row.get("probs"), list) else own
-            row["probs" if whole or "probs" in row else one] = p if whole else own["yes"]
+            row["probs" if whole or "probs" in row else one] = (
+                p if whole else own.get("confidence", own.get("yes"))
+            )
         return {}, {}
 
 

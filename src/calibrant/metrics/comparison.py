@@ -260,7 +260,10 @@ def read_models(
         str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output()
         for name, one in P.items()
     }
-    if y_true is None and len({tuple(cast(Any, one).outcomes()) for one in records.values()}) > 1:
+    if (
+        y_true is None
+        and len({tuple(cast(Any, one).shared_outcomes()) for one in records.values()}) > 1
+    ):
         raise InputError(
             "the predictions of one comparison must hold the same outcomes in the same order; got"
             " others; match their rows."
@@ -294,7 +297,7 @@ def compare(
     Parameters
     ----------
     y_true : (n,) labels, or SoftLabels; for regression outcomes; or, as the only argument,
-        {name: questions}, logs that hold the same outcomes
+        {name: questions}, logs that hold the same outcomes (free answers have their own)
     P : {name: predictions}, two or more
         Predictions as a metric takes them: (n, K), or (n,) for binary; for regression, a forecast
         or the pair (mean, std).

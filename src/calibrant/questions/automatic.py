@@ -15,7 +15,7 @@ from calibrant.errors import CalibrationWarning
 from calibrant.maps.isotonic import Isotonic
 from calibrant.questions.calibrator import CalibratorOfQuestions, QuestionCalibrator
 from calibrant.questions.rates import isotonic_of_shares
-from calibrant.questions.record import KINDS, SCORE, YES_NO, Questions
+from calibrant.questions.record import KINDS, SCORE, TWO_SIDED, Questions
 from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
 from calibrant.select.trust import LEAST_ROWS
 
@@ -94,7 +94,7 @@ class IsotonicQuestions(
             p[keep] = self.curves_[name].predict(score[keep])
             if kind == SCORE:
                 p = np.where(own.place == 0, p, np.diff(p, prepend=0.0))
-            if kind == YES_NO:
+            if kind in TWO_SIDED:
                 p[0::2] = 1.0 - p[1::2]
             p = np.maximum(p, FLOOR)
             out[record.flat(rows)] = p / np.repeat(np.add.reduceat(p, own.start[:-1]), own.size)
@@ -105,7 +105,7 @@ def _scores(record: Questions, values: np.ndarray, kind: int) -> tuple[np.ndarra
     """(what a curve reads, which options it is fitted on), (m,) each."""
     last = record.start[1:] - 1
     keep = np.ones(len(values), bool)
-    if kind == YES_NO:
+    if kind in TWO_SIDED:
         keep[0::2] = False
     if kind == SCORE:
         keep[last] = False

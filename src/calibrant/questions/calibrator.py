@@ -20,7 +20,7 @@ from calibrant.groups import Groups
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pooled_map import Leaves, PooledMap, compressed
 from calibrant.questions.read import as_questions, decimals_of, is_questions, read_questions
-from calibrant.questions.record import KINDS, YES_NO, Questions
+from calibrant.questions.record import KINDS, TWO_SIDED, YES_NO, Questions
 from calibrant.questions.signals import SignalStack
 
 __all__ = ["CalibratorOfQuestions", "QuestionCalibrator"]
@@ -62,11 +62,12 @@ class QuestionCalibrator(
     .. math:: \ln T_q = a + b \ln n + u_{type} + v_q, \qquad v_q \sim N(0, \tau^2)
 
     A choice with n options has probabilities proportional to :math:`e^{l_k / T_q + o_{qk}}` with an
-    offset for each option that recurs in its question. A yes/no question has the log-odds
-    :math:`l / T_q + o_q`, and a score the cumulative log-odds :math:`L_k / T_q + o_{qk}` of its
-    levels. The deviations of a question turn about the centre of its log-odds. All :math:`\tau`
-    are of most marginal likelihood (Laplace), so a question with few labels has nearly its type's
-    map, one with many its own, and one without labels exactly its type's map at its n.
+    offset for each option that recurs in its question. Yes/no questions, and confidences of free
+    answers, have the log-odds :math:`l / T_q + o_q`, and scores the cumulative log-odds
+    :math:`L_k / T_q + o_{qk}` of their levels. The deviations of a question turn about the centre
+    of its log-odds. All :math:`\tau` are of most marginal likelihood (Laplace), so a question with
+    few labels has nearly its type's map, one with many its own, and one without labels exactly its
+    type's map at its n.
 
     Parameters
     ----------
@@ -78,8 +79,8 @@ class QuestionCalibrator(
 
     Attributes
     ----------
-    maps_ : dict of kind ("yes/no", "choice", "score") -> PooledMap
-    signals_ : SignalStack of yes/no rows with signals, or None
+    maps_ : dict of kind ("yes/no", "choice", "score", "free answer") -> PooledMap
+    signals_ : dict of kind -> SignalStack, of yes/no questions and free answers with signals
     temperatures_ : dict of question -> temperature
     status_ : how the search ended
 
@@ -117,7 +118,7 @@ class QuestionCalibrator(
 
     tags: ClassVar[Tags] = Tags(label="pooled temperatures", soft_labels=True)
     maps_: dict[str, PooledMap]
-    signals_: SignalStack | None
+    signals_: dict[str, SignalStack]
 
     def __init__(
         self,
@@ -157,15 +158,14 @@ class QuestionCalibrator(
         """Fit on the labelled rows of a record."""
         require_option("by", self.by, ("question", "type", "options", "one"))
         record = self._alike(record.known())
-        self.maps_, self.signals_ = {}, None
+        self.maps_, self.signals_ = {}, {}
         self.n_fit_: float = float(record.weights.sum())
-        if record.signals is not None:
-            own = record.take(record.kind == YES_NO)
-            self.signals_ = SignalStack.fit(own)
         for kind, name in enumerate(KINDS):
-            own = record.kind == kind
-            if own.any() and not (kind == YES_NO and self.signals_ is not None):
-                self.maps_[name] = PooledMap.fit(record.take(own), kind, self.by != "one")
+            own = record.take(record.kind == kind) if (record.kind == kind).any() else None
+            if own is not None and record.signals is not None and kind in TWO_SIDED:
+                self.signals_[name] = SignalStack.fit(own)
+            elif own is not None:
+                self.maps_[name] = PooledMap.fit(own, kind, self.by != "one")
         self._finish()
         return self
 
@@ -176,8 +176,8 @@ class QuestionCalibrator(
         out = record.probability.copy()
         for kind, name in enumerate(KINDS):
             rows = np.flatnonzero(record.kind == kind)
-            stacked = kind == YES_NO and self.signals_ is not None and record.signals is not None
-            fitted = self.signals_ if stacked else self.maps_.get(name)
+            stacked = None if record.signals is None else self.signals_.get(name)
+            fitted = self.maps_.get(name) if stacked is None else stacked
             if len(rows) and fitted is not None:
                 out[record.flat(rows)] = fitted.predict(record.take(rows))
         return out
@@ -235,7 +235,7 @@ class QuestionCalibrator(
         kind = KINDS[YES_NO] if self.by in ("question", "type") else ""
         leaves = Leaves([(name, kind, 0) for name in titles], {}, 1)
         self.maps_ = {KINDS[YES_NO]: PooledMap.on_rows(rows, YES_NO, leaves, floor=floor)}
-        self.signals_, self.n_fit_ = None, float(checked.weights.sum()) * len(names)
+        self.signals_, self.n_fit_ = {}, float(checked.weights.sum()) * len(names)
         self._finish()
         return self
 

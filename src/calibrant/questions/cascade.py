@@ -15,7 +15,7 @@ from calibrant.decisions.selective_classifier import Certificate
 from calibrant.errors import InputError
 from calibrant.groups import Groups
 from calibrant.questions.read import as_questions
-from calibrant.questions.record import YES_NO, Questions
+from calibrant.questions.record import Questions
 from calibrant.questions.units import Unit
 
 __all__ = ["QuestionCascade"]
@@ -195,9 +195,7 @@ def _refuse_other_rows(small: Questions, large: Questions) -> None:
                 f" {len(b):,} have other {what}s; sort both by item and question."
             )
     both = small.labelled & large.labelled
-    # A free answer is right or wrong for each model: its outcomes may differ.
-    same = both & (small.kind != YES_NO) & (large.kind != YES_NO)
-    if not both.any() or small.take(same).outcomes() != large.take(same).outcomes():
+    if not both.any() or small.take(both).shared_outcomes() != large.take(both).shared_outcomes():
         raise InputError(
             "small and large must have the same outcomes, in one row or more; got others; join the"
             " labels to both logs by item and question."

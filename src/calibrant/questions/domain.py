@@ -10,7 +10,7 @@ from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import MeanMetric
 from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
 from calibrant.questions.read import as_questions, is_questions
-from calibrant.questions.record import Questions
+from calibrant.questions.record import TWO_SIDED, Questions
 
 __all__ = [
     "QUESTIONS",
@@ -113,7 +113,8 @@ class QuestionBrier(
     proper=True,
     selects=True,
 ):
-    r"""The mean of :math:`\sum_k (p_k - y_k)^2` over rows; halved for yes/no questions.
+    r"""The mean of :math:`\sum_k (p_k - y_k)^2` over rows; halved for yes/no questions
+    and free answers.
 
     .. math:: \frac1n \sum_i \sum_k (p_{ik} - y_{ik})^2
 
@@ -141,7 +142,7 @@ class QuestionBrier(
 
     def _losses(self, record: Questions) -> np.ndarray:
         squares = row_sums((record.probability - record.mass) ** 2, record.start)
-        return np.where(record.kind == 0, 0.5, 1.0) * squares
+        return np.where(np.isin(record.kind, TWO_SIDED), 0.5, 1.0) * squares
 
 
 class QuestionRankedScore(
@@ -194,7 +195,8 @@ class QuestionAccuracy(
     direction="maximize",
     estimand="share of right answers to new questions",
 ):
-    r"""The share of rows whose most likely option is the true one.
+    r"""The share of rows whose most likely option is the true one, and of free answers that are
+    right.
 
     .. math:: \frac1n \sum_i 1\{\arg\max_k p_{ik} = y_i\}
 

@@ -40,7 +40,9 @@ class Fields(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One row: an answer with its question, and the outcome if it is known."""
+    """One row: an answer with its question, and the outcome if it is known; ``free`` if the two
+    probabilities are those of a wrong and of a right answer.
+    """
 
     id: Any
     question: Any
@@ -50,6 +52,7 @@ class Entry(NamedTuple):
     model: Any
     weight: Any
     signals: tuple[Any, ...] | None = None
+    free: bool = False
 
 
 def is_a(value: Any, *kinds: Any) -> bool:
@@ -163,15 +166,19 @@ def _other_forms(one: Mapping[str, Any], fields: Fields, name: str) -> Iterator[
             yield from entries_of(list(_children(one, held, fields)), fields)
             return
     label = one.get(fields.label, one.get("correct"))
-    probs, label = _probabilities(one, fields, name, label)
+    probs, label, free = _probabilities(one, fields, name, label)
+    if free and fields.label == Fields().label:
+        # The label of a free answer is often the expected text.
+        label = one.get("correct", label)
     signals = None
     if fields.signals:
         held = one.get("signals", one)
         signals = tuple(held.get(key) for key in fields.signals)
+        free = free or probs is None
         probs = {"no": 0.5, "yes": 0.5} if probs is None else probs
     types, model, weight = (one.get(key) for key in (fields.type, fields.model, fields.weight))
     item, question = one.get(fields.id), one.get(fields.question)
-    yield Entry(item, question, probs, label, types, model, weight, signals)
+    yield Entry(item, question, probs, label, types, model, weight, signals, free)
 
 
 def _children(one: Mapping[str, Any], held: Any, fields: Fields) -> Iterator[dict[str, Any]]:
@@ -185,24 +192,27 @@ def _children(one: Mapping[str, Any], held: Any, fields: Fields) -> Iterator[dic
 
 def _probabilities(
     one: Any, fields: Fields, name: str, label: Any
-) -> tuple[dict[str, float] | None, Any]:
-    """The probabilities of an object's options, and its outcome in their names."""
+) -> tuple[dict[str, float] | None, Any, bool]:
+    """The probabilities of an object's options, its outcome in their names, and whether they are
+    those of a wrong and of a right free answer.
+    """
     held: Any = one.get(name)
     if is_a(held, Mapping):
-        return dict(held), label
+        return dict(held), label, False
     if is_a(held, list):
-        return {str(k): p for k, p in enumerate(held)}, label
+        return {str(k): p for k, p in enumerate(held)}, label, False
     if (logs := one.get("logprobs")) is not None:
         pairs: Any = logs.items() if is_a(logs, Mapping) else enumerate(logs)
         names, values = zip(*((str(key), float(value)) for key, value in pairs), strict=True)
         odds = np.exp(np.array(values) - max(values))
-        return dict(zip(names, (odds / odds.sum()).tolist(), strict=True)), label
+        return dict(zip(names, (odds / odds.sum()).tolist(), strict=True)), label, False
     if (samples := one.get("samples")) is not None:
-        return _votes(samples, label)
-    held = held if isinstance(held, int | float) else one.get(fields.confidence)
+        return *_votes(samples, label), False
+    event = isinstance(held, int | float)
+    held = held if event else one.get(fields.confidence)
     if held is None or held != held:
-        return None, label
-    return {"no": 1.0 - float(held), "yes": float(held)}, label
+        return None, label, False
+    return {"no": 1.0 - float(held), "yes": float(held)}, label, not event
 
 
 def _votes(samples: Any, label: Any) -> tuple[dict[str, float], Any]:

@@ -9,7 +9,7 @@ from calibrant._kernels.pooled_blocks import Pooled, Shares, best_spreads, poole
 from calibrant._kernels.ragged_links import RaggedRows, cumulative_logits
 from calibrant._kernels.softmax import inner_limits
 from calibrant._support.saving import Saved
-from calibrant.questions.record import CHOICE, SCORE, YES_NO, Questions
+from calibrant.questions.record import CHOICE, SCORE, TWO_SIDED, Questions
 
 __all__ = ["Leaves", "PooledMap", "compressed", "floor_of", "logs_of"]
 
@@ -84,7 +84,7 @@ class Leaves(Saved):
     def of(cls, record: Questions, kind: int) -> tuple[Self, np.ndarray]:
         """(groups of labelled rows, group of each row)."""
         names, index = cls.keys(record, kind)
-        if kind == YES_NO:
+        if kind in TWO_SIDED:
             return cls(names, {}, 1), index
         if kind == SCORE:
             return cls(names, {}, int(record.size.max()) - 1), index
@@ -93,7 +93,7 @@ class Leaves(Saved):
 
     def slots(self, record: Questions, kind: int, index: np.ndarray) -> np.ndarray:
         """(m,) the slot of each option, 0 for none."""
-        if kind == YES_NO:
+        if kind in TWO_SIDED:
             return record.place
         if kind == SCORE:
             out = np.where(record.place < self.n_slots, record.place + 1, 0)
@@ -278,7 +278,7 @@ class PooledMap(Saved):
         middle = float(np.average(size, weights=record.weights))
         floor = floor_of(record, kind, exponent)
         rows = _rows(record, kind, leaves, index, (size - middle) * by_size, floor)
-        rows = compressed(rows) if kind == YES_NO else rows
+        rows = compressed(rows) if kind in TWO_SIDED else rows
         return cls.on_rows(rows, kind, leaves, middle, exponent, floor)
 
     @classmethod

@@ -22,7 +22,7 @@ from calibrant.questions.entries import (
     numbers_of,
     words_of,
 )
-from calibrant.questions.record import CHOICE, KINDS, SCORE, YES_NO, Questions
+from calibrant.questions.record import CHOICE, FREE, KINDS, SCORE, TWO_SIDED, YES_NO, Questions
 
 __all__ = ["as_questions", "decimals_of", "is_questions", "read_questions"]
 
@@ -33,6 +33,7 @@ WORDS = {
     ),
     **dict.fromkeys(("score", "rating", "ordinal", "scale", "grade", "likert"), SCORE),
     **dict.fromkeys(("choice", "multiple_choice", "classification", "intent"), CHOICE),
+    **dict.fromkeys(("free answer", "free_answer", "free", "open"), FREE),
 }
 #: Most decimals of numbers that were rounded, and the error of decimals in binary.
 MOST_DECIMALS, BINARY = 6, 1e-6
@@ -80,10 +81,11 @@ def read_questions(
     """Read answers to questions from a log, a data frame or arrays.
 
     A row of a log is ``{"id": 7, "question": "topic", "probs": {"a": 0.7, "b": 0.3}, "label":
-    "a"}``. Instead of ``probs`` it may have ``logprobs`` of the options, a ``confidence`` that the
-    answer is right (with ``correct``), or ``samples`` of the answer. A nested log has several
-    questions for one item, in ``decisions``, ``questions`` or ``answers``. A label that is a
-    mapping holds the shares of several raters.
+    "a"}``. Instead of ``probs`` it may have ``logprobs`` of the options, ``samples`` of the answer,
+    or a ``confidence`` that the answer is right (with ``correct``): a free answer, which is wrong
+    where its confidence is 0. The probability of yes is a number in ``probs``. A nested log has
+    several questions for one item, in ``decisions``, ``questions`` or ``answers``. A label that is
+    a mapping holds the shares of several raters.
 
     Parameters
     ----------
@@ -148,7 +150,9 @@ def as_questions(P: Any, y: Any = None, sample_weight: Any = None) -> Questions:
     if isinstance(P, Questions):
         found = P if y is None else replace(P, right=_positions(P, list(y)), share=None)
         return _weighted(found, sample_weight)
-    if is_questions(P) and not any(FORMS & set(one) for one in P[:1]):
+    if is_questions(P) and any(FORMS & set(one) for one in P[:1]):
+        return as_questions(read_questions(P), y, sample_weight)
+    if is_questions(P):
         outcomes = [None] * len(P) if y is None else list(y)
         if len(outcomes) != len(P):
             raise InputError(f"y must have {len(P)} outcomes, one a row; got {len(outcomes)}.")
@@ -277,13 +281,14 @@ def _of_log(source: Any, fields: Fields, ordered: bool, missing: str) -> Questio
     """The record of a log in any form that ``entries_of`` takes."""
     columns = {name: _Column() for name in ("id", "question", "type", "model", "label", "option")}
     values, sizes, kept = list[np.ndarray](), list[np.ndarray](), list[np.ndarray]()
-    weight, signals, soft = list[Any](), list[Any](), list[Any]()
+    weight, signals, soft, free = list[Any](), list[Any](), list[Any](), list[bool]()
     for batch in batches(source, fields):
         rows = list(entries_of(batch, fields))
         valid = [one for one in rows if one.probs]
         kept.append(np.array([bool(one.probs) for one in rows]))
         for name in ("id", "question", "type", "model"):
             columns[name].add([getattr(one, name) for one in valid])
+        free += [one.free for one in valid]
         soft += [(one.label if is_a(one.label, dict) else None) for one in valid]
         columns["label"].add([_label(one.label) for one in valid])
         probs = [_both(one.probs) for one in valid]
@@ -297,7 +302,8 @@ def _of_log(source: Any, fields: Fields, ordered: bool, missing: str) -> Questio
         raise InputError("source has no rows with probabilities; pass at least one.")
     held = np.concatenate(kept)
     _told_missing(held, missing)
-    record = _assembled(np.concatenate(values), np.concatenate(sizes), columns, ordered)
+    flat = np.concatenate(values), np.concatenate(sizes), np.array(free)
+    record = _assembled(*flat, columns, ordered)
     record = replace(record, right=_right(record, columns["label"], soft))
     if any(one is not None for one in soft):
         record = _shared(record, soft)
@@ -338,7 +344,11 @@ def _told_missing(held: np.ndarray, missing: str) -> None:
 
 
 def _assembled(
-    values: np.ndarray, size: np.ndarray, columns: dict[str, _Column], ordered: bool
+    values: np.ndarray,
+    size: np.ndarray,
+    free: np.ndarray,
+    columns: dict[str, _Column],
+    ordered: bool,
 ) -> Questions:
     """A record without outcomes, its options in the order of their kind."""
     start = np.append(0, np.cumsum(size))
@@ -347,7 +357,7 @@ def _assembled(
     total = np.add.reduceat(values, start[:-1])
     _refuse_sums(total, size, 0.0 if decimals is None else 0.5 * 10.0**-decimals)
     option, types = columns["option"].groups(), columns["type"].groups()
-    kind = _kinds(option, types, start, size, ordered)
+    kind = _kinds(option, types, start, size, free, ordered)
     order = _order(option, kind, start, size)
     plain = types.names.tolist() == [""]
     items = columns["id"].groups()
@@ -369,11 +379,19 @@ def _assembled(
 
 
 def _kinds(
-    option: Groups, types: Groups, start: np.ndarray, size: np.ndarray, ordered: bool
+    option: Groups,
+    types: Groups,
+    start: np.ndarray,
+    size: np.ndarray,
+    free: np.ndarray,
+    ordered: bool,
 ) -> np.ndarray:
-    """(n,) the kind of each row: by its type, or else by the names of its options."""
+    """(n,) the kind of each row: by its type, by its form, or else by the names of its options. The
+    confidence of a yes/no question is that of "yes", any other that the answer is right.
+    """
     named = np.array([WORDS.get(str(name).strip().lower(), -1) for name in types.names])
     kind = named[types.index]
+    kind = np.where(free & (kind != YES_NO), FREE, kind)
     words = np.array([words_of(name) for name in option.names])[option.index]
     opposite = (size == 2) & (np.minimum.reduceat(words, start[:-1]) == 0)
     opposite &= np.maximum.reduceat(words, start[:-1]) == 1
@@ -382,7 +400,7 @@ def _kinds(
         levels = np.logical_and.reduceat(level, start[:-1]) & (size <= LEVELS) & (size > 2)
         kind = np.where((kind < 0) & levels, SCORE, kind)
     kind = np.where((kind < 0) & opposite, YES_NO, kind)
-    odd = ((kind == YES_NO) & ~opposite) | (size < 2)
+    odd = (np.isin(kind, TWO_SIDED) & ~opposite) | (size < 2)
     if odd.any():
         names = option.names[option.index[start[odd.argmax()] : start[odd.argmax() + 1]]].tolist()
         raise InputError(
@@ -401,7 +419,7 @@ def _order(option: Groups, kind: np.ndarray, start: np.ndarray, size: np.ndarray
     numbers = np.where(np.isnan(numbers), np.arange(len(numbers)), numbers)
     row = np.repeat(np.arange(len(kind)), size)
     own = kind[row]
-    key = np.where(own == YES_NO, words[option.index], numbers[option.index])
+    key = np.where(np.isin(own, TWO_SIDED), words[option.index], numbers[option.index])
     place = np.arange(len(row)) - np.repeat(start[:-1], size)
     return np.lexsort((place, np.where(own == CHOICE, 0.0, key), row))
 
@@ -416,7 +434,7 @@ def _right(record: Questions, labels: _Column, soft: list[Any]) -> np.ndarray:
     hit = option.index == np.repeat(exact[code], record.size)
     found = np.where(hit, record.place, -1)
     right = np.maximum.reduceat(found, record.start[:-1])
-    event = (record.kind == YES_NO) & (right < 0) & (words[code] >= 0)
+    event = np.isin(record.kind, TWO_SIDED) & (right < 0) & (words[code] >= 0)
     right = np.where(event, words[code], right)
     absent = (right < 0) & (exact[code] != -1)
     if absent.any():

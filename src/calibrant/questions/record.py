@@ -15,11 +15,12 @@ from calibrant.folds.splits import stratified_folds
 from calibrant.groups import Groups
 from calibrant.predictions.plain_rows import PlainRows
 
-__all__ = ["CHOICE", "KINDS", "SCORE", "YES_NO", "Questions"]
+__all__ = ["CHOICE", "FREE", "KINDS", "SCORE", "TWO_SIDED", "YES_NO", "Questions"]
 
-#: Kinds of questions, and their numbers in a record.
-KINDS = ("yes/no", "choice", "score")
-YES_NO, CHOICE, SCORE = range(3)
+#: Kinds of questions, and their numbers in a record; the kinds with one probability of an event.
+KINDS = ("yes/no", "choice", "score", "free answer")
+YES_NO, CHOICE, SCORE, FREE = range(4)
+TWO_SIDED = (YES_NO, FREE)
 #: Tolerance of the comparison of two records' probabilities.
 SAME = 1e-12
 
@@ -31,7 +32,8 @@ class Questions(PlainRows):
     Attributes
     ----------
     probability : (m,) of all options; those of row i are at ``start[i]`` to ``start[i + 1]``
-        The options of a yes/no row are "no" and "yes"; those of a score ascend.
+        The options of a yes/no row are "no" and "yes"; those of a score ascend. A free answer has
+        the probabilities that it is wrong ("no") and right ("yes").
     start : (n + 1,) intp
     option : (m,) Groups, the names of the options
     kind : (n,) int8, positions in ``KINDS``
@@ -126,15 +128,18 @@ class Questions(PlainRows):
 
     @cached_property
     def confidence(self) -> np.ndarray:
-        """(n,) the largest probability of each row."""
-        return np.maximum.reduceat(self.probability, self.start[:-1])
+        """(n,) the largest probability of each row; of a free answer, that it is right."""
+        largest = np.maximum.reduceat(self.probability, self.start[:-1])
+        return np.where(self.kind == FREE, self.probability[self.start[1:] - 1], largest)
 
     @cached_property
     def answer(self) -> np.ndarray:
-        """(n,) the position of the most likely option within its row, the first if several are."""
+        """(n,) the position of the most likely option within its row, the first if several are;
+        of a free answer, that of "yes, it is right", however unlikely.
+        """
         top = self.probability == np.repeat(self.confidence, self.size)
         first = np.where(top, self.place, len(self.probability))
-        return np.minimum.reduceat(first, self.start[:-1])
+        return np.where(self.kind == FREE, 1, np.minimum.reduceat(first, self.start[:-1]))
 
     @cached_property
     def mass(self) -> np.ndarray:
@@ -147,7 +152,7 @@ class Questions(PlainRows):
 
     @cached_property
     def correct(self) -> np.ndarray:
-        """(n,) the share of the outcome on the most likely option; nan where it is unknown."""
+        """(n,) the share of the outcome on the answer; nan where it is unknown."""
         return np.where(self.labelled, self.mass[self.start[:-1] + self.answer], np.nan)
 
     @cached_property
@@ -219,11 +224,25 @@ class Questions(PlainRows):
         known = zip(names.tolist(), self.labelled.tolist(), strict=True)
         return [name if seen else None for name, seen in known]
 
+    def shared_outcomes(self) -> list[Any]:
+        """The outcomes that other models' answers to the same rows have too: those of free answers
+        are None, because an answer is right or wrong for each model.
+        """
+        rows = zip(self.outcomes(), (self.kind == FREE).tolist(), strict=True)
+        return [None if free else name for name, free in rows]
+
     def answers(self) -> list[dict[str, float]]:
-        """The probabilities of each row by the names of its options."""
+        """The probabilities of each row by the names of its options; the confidence of a free
+        answer.
+        """
         names = self.option.names[self.option.index].tolist()
         values, ends = self.probability.tolist(), self.start.tolist()
-        return [dict(zip(names[a:b], values[a:b], strict=True)) for a, b in pairwise(ends)]
+        return [
+            {"confidence": values[b - 1]}
+            if free
+            else dict(zip(names[a:b], values[a:b], strict=True))
+            for (a, b), free in zip(pairwise(ends), self.kind == FREE, strict=True)
+        ]
 
     def loss_limits(self) -> tuple[float, float, float]:
         """The mean log loss of the labelled rows with its limits due to rounding.

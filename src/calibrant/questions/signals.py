@@ -39,7 +39,7 @@ class SignalStack(Saved):
 
     @classmethod
     def fit(cls, record: Questions, cv: int = 5, random_state: int = 0) -> "SignalStack":
-        """Fit on labelled yes/no rows with signals."""
+        """Fit on labelled rows of yes/no questions, or of free answers, with signals."""
         assert record.signals is not None
         hit, weight = record.mass[1::2], record.weights
         curves = [SignalCurve.learn(*_present(column, hit, weight)) for column in record.signals.T]

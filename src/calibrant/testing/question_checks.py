@@ -57,7 +57,7 @@ def question_log(seed: int, kinds: tuple[str, ...]) -> list[dict[str, Any]]:
     rng = np.random.default_rng(seed)
     log = list[dict[str, Any]]()
     for k, kind in enumerate(kinds):
-        size = 2 if kind == "yes/no" else WIDEST - k
+        size = 2 if kind in ("yes/no", "free answer") else WIDEST - k
         names = ["no", "yes"] if size == 2 else [str(j) for j in range(size)]
         for item, true in enumerate(rng.dirichlet(np.ones(size), ITEMS)):
             said = true**2 / (true**2).sum()
@@ -69,7 +69,10 @@ def question_log(seed: int, kinds: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def question_problems() -> list[QuestionProblem]:
     """A log of every kind of question, and one of yes/no questions."""
-    every = {"all kinds": ("choice", "score", "yes/no"), "yes/no": ("yes/no", "yes/no")}
+    every = {
+        "all kinds": ("choice", "score", "yes/no", "free answer"),
+        "yes/no": ("yes/no", "yes/no"),
+    }
     found = list[QuestionProblem]()
     for name, kinds in every.items():
         log, test = (read_questions(question_log(seed, kinds)) for seed in (0, 1))
