@@ -59,7 +59,6 @@ COSTLY = {
     "interval_calibration_error": 100,
     "miscalibration_area": 100,
     "rms_interval_calibration_error": 100,
-    "atb": 60,
     "ks_error": 60,
     "mmce": 40,
     "cdl": 40,

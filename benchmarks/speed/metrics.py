@@ -55,7 +55,6 @@ def calibrant_measure(name):
 
     options = {} if name == "scdl" else {"cells": 1024}
     full = {
-        "atb": "average_two_bin_calibration_error",
         "scdl": "soft_binned_calibration_decision_loss",
     }
     return getattr(metrics, full[name]).with_options(target="answer", **options)
@@ -119,7 +118,6 @@ RUNS = [
     ("calibrant", "brier", calibrant_metric),
     ("scikit-learn", "brier", sklearn_metric),
     ("calibrant", "all three", calibrant_together),
-    ("calibrant", "atb", calibrant_measure),
     ("calibrant", "scdl", calibrant_measure),
 ]
 

@@ -319,43 +319,9 @@ def test_less_error_than_expected_by_chance_bounds_a_shift():
         assert (estimate, low) == (0.0, 0.0)
         # No tighter than that of a typical calibrated sample, .034 off: .034 + 1.645 x .05.
         np.testing.assert_allclose(high, 0.034 + 1.645 * 0.05, atol=0.02)
-    tilted = simulated_limits(
-        lambda hits: float(abs(hits.mean() - 0.5)),
-        score,
-        score,
-        np.ones(100),
-        0.0,
-        0.9,
-        100,
-        np.random.default_rng(0),
-        tilted=True,
-    )
-    assert tilted[2] >= 0.09
 
 
-def test_scores_that_may_be_too_bold_bound_what_a_shift_cannot():
-    """The error is of sharpness: scores of .3 and .7 drawn half of the way to .5 are .1 off,
-    with a standard error of .046.
-    """
-    score = np.tile([0.3, 0.7], 50)
-    side = np.sign(score - 0.5)
-
-    def error(hits):
-        return float(abs(np.mean((hits - score) * side)))
-
-    def upper(tilted):
-        rng = np.random.default_rng(0)
-        return simulated_limits(
-            error, score, score, np.ones(100), 0.0, 0.9, 200, rng, tilted=tilted
-        )[2]
-
-    assert upper(False) < 0.08
-    # The 5 % quantile reaches the median of calibrated samples, .031, where the error is .031 +
-    # 1.645 x .046.
-    np.testing.assert_allclose(upper(True), 0.031 + 1.645 * 0.046, atol=0.02)
-
-
-def truths_of(score, recalibrated, tilted):
+def truths_of(score, recalibrated):
     """The true probabilities that are looked at, one grid after the other, where less error is
     seen than by chance.
     """
@@ -375,7 +341,6 @@ def truths_of(score, recalibrated, tilted):
         0.9,
         20,
         np.random.default_rng(0),
-        tilted=tilted,
     )
     return np.array(seen).reshape(-1, len(STRETCH), len(score))
 
@@ -386,16 +351,8 @@ def test_where_nothing_is_seen_all_scores_are_moved_by_standard_errors_the_way_t
     """
     score = np.full(100, 0.9)
     for off, moved in ((0.001, 0.03 * 0.2), (0.0, 0.03 * 0.2), (-0.001, -0.03)):
-        first, second = truths_of(score, score + off, False)
+        first, second = truths_of(score, score + off)
         np.testing.assert_allclose(first, 0.9 + off * STRETCH[:, None] * np.ones(100))
         np.testing.assert_allclose(
             second, np.clip(0.9 + 3.0 * moved * STRETCH[:, None] * np.ones(100), 0.0, 1.0)
         )
-
-
-def test_and_drawn_towards_their_mean_or_away_from_it():
-    score = np.tile([0.3, 0.7], 50)
-    for pull in (0.01, -0.01, 0.0):
-        *_, last = truths_of(score, score + pull * (0.5 - score), True)
-        toward = 0.5 if pull >= 0.0 else -0.5
-        np.testing.assert_allclose(last, score + toward * STRETCH[:, None] * (0.5 - score))

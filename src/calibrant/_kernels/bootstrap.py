@@ -204,14 +204,12 @@ def simulated_limits(
     level: float,
     n_draws: int,
     rng: Any,
-    tilted: bool = False,
 ) -> tuple[float, float, float]:
     """(estimate, low, high) of the error ``error(hits)``, whose value on the data is ``observed``.
 
     For each stretch the truth is score + stretch (recalibrated - score); the error's quantiles over
     outcomes drawn from it are compared with the value observed. The limits put it at either tail,
-    and the estimate makes it the median. ``tilted``: if calibrated scores may show as much, the
-    scores may also be overconfident or underconfident, which small groups hide.
+    and the estimate makes it the median.
     """
     tail = 0.5 - 0.5 * level
     direction = recalibrated - score
@@ -220,7 +218,7 @@ def simulated_limits(
         _crossing(truths, quantiles[:, 2], observed),
         _crossing(truths, quantiles[:, 1], observed),
     )
-    null_median, null_end = quantiles[0, 1:]
+    null_median = quantiles[0, 1]
     if observed < null_median:
         # Less error than expected under calibration does not reveal its shape: shift all scores one
         # way, by steps of a standard error, with no tighter limit than a typical calibrated sample.
@@ -239,11 +237,6 @@ def simulated_limits(
             3.0 * STRETCH,
         )
     high = _crossing(truths, quantiles[:, 0], max(observed, null_median))
-    if tilted and observed < null_end:
-        tilt = weight @ score / weight.sum() - score
-        tilt = 0.5 * tilt if weight @ (direction * tilt) >= 0.0 else -0.5 * tilt
-        truths, quantiles = _grid(error, score, tilt, weight, tail, n_draws, rng, STRETCH)
-        high = max(high, _crossing(truths, quantiles[:, 0], max(observed, null_median)))
     return min(estimate, observed), min(low, estimate, observed), max(high, estimate)
 
 

@@ -57,9 +57,6 @@ from calibrant.metrics.curves.smooth import loess_curve as loess_curve
 from calibrant.metrics.curves.smooth import spline_curve as spline_curve
 from calibrant.metrics.curves.spread import real_std_curve as real_std_curve
 from calibrant.metrics.curves.spread import rmse_rmv_curve as rmse_rmv_curve
-from calibrant.metrics.decisions import (
-    average_two_bin_calibration_error as average_two_bin_calibration_error,
-)
 from calibrant.metrics.decisions import calibration_decision_loss as calibration_decision_loss
 from calibrant.metrics.decomposition import brier_decomposition as brier_decomposition
 from calibrant.metrics.decomposition import log_loss_decomposition as log_loss_decomposition

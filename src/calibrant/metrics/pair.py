@@ -57,9 +57,6 @@ class PairMetric(
 
     #: Whether the interval inverts a test; otherwise it is a bootstrap interval.
     inverted: ClassVar[bool] = True
-    #: Whether few rows may hide too extreme or too moderate scores, so the interval also tries
-    #: those.
-    tilted: ClassVar[bool] = False
 
     @abstractmethod
     def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float: ...
@@ -133,7 +130,6 @@ class PairMetric(
             level,
             max(n_resamples // 5, 20),
             np.random.default_rng(random_state),
-            self.tilted,
         )
         # Some outcomes are flipped, as many as these rows may fail to show.
         unseen = self._pair_value(
