@@ -1,4 +1,4 @@
-"""ECE, log loss, Brier score and measures of decisions on 10 million rows of 10 classes in float32:
+"""ECE, log loss and Brier score on 10 million rows of 10 classes in float32:
 time, memory, error, beside others.
 
     python benchmarks/speed/metrics.py [--rows 10000000]
@@ -45,19 +45,6 @@ def calibrant_metric(name):
         metrics,
         {"ece": "expected_calibration_error", "log loss": "log_loss", "brier": "brier_score"}[name],
     )
-
-
-def calibrant_measure(name):
-    """Decision-facing measures of the predicted label, from sums on a grid: one pass, as the
-    ECE.
-    """
-    from calibrant import metrics
-
-    options = {} if name == "scdl" else {"cells": 1024}
-    full = {
-        "scdl": "soft_binned_calibration_decision_loss",
-    }
-    return getattr(metrics, full[name]).with_options(target="answer", **options)
 
 
 def calibrant_together(name):
@@ -118,7 +105,6 @@ RUNS = [
     ("calibrant", "brier", calibrant_metric),
     ("scikit-learn", "brier", sklearn_metric),
     ("calibrant", "all three", calibrant_together),
-    ("calibrant", "scdl", calibrant_measure),
 ]
 
 

@@ -367,9 +367,7 @@ def _promises(value):
     found = {
         name.capitalize(): getattr(said, name) for name in ("truthful", "testable", "actionable")
     }
-    return found | {
-        "What it bounds of the regret": said.regret + (" (derived)" if said.derived else "")
-    }
+    return found | {"What it bounds of the regret": said.regret}
 
 
 class MethodTable(SphinxDirective):

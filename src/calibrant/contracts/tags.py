@@ -138,7 +138,6 @@ class Promises:
     testable : it can be estimated from a sample, however many distinct probabilities there are.
     actionable : a small value bounds what decision makers lose by trusting the probabilities.
     regret : the bound, in a few words.
-    derived : derived here without access to the paper, which may differ.
 
     See Also
     --------
@@ -149,4 +148,3 @@ class Promises:
     testable: Literal["yes", "no", "partly"]
     actionable: Literal["yes", "no", "partly"]
     regret: str
-    derived: bool = False

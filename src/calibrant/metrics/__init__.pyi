@@ -156,9 +156,6 @@ from calibrant.metrics.several import scorer as scorer
 from calibrant.metrics.skill import d2_brier as d2_brier
 from calibrant.metrics.skill import d2_log_loss as d2_log_loss
 from calibrant.metrics.slope import calibration_slope as calibration_slope
-from calibrant.metrics.soft_binned import (
-    soft_binned_calibration_decision_loss as soft_binned_calibration_decision_loss,
-)
 from calibrant.metrics.sums import accepted_share as accepted_share
 from calibrant.metrics.sums import accuracy as accuracy
 from calibrant.metrics.sums import confidence_spread as confidence_spread

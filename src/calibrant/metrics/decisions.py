@@ -44,14 +44,14 @@ class CalibrationDecisionLoss(
 
     See Also
     --------
-    soft_binned_calibration_decision_loss : the same where scores are distinct.
+    positive_class_calibration_error : the error in bins, where scores are distinct.
 
     Notes
     -----
     Use it for scores with few distinct values (rounded, or from a table), to bound the loss of any
     decision maker who trusts them. The loss is at most twice this value, for any payoffs in [0, 1].
     The value is at most twice the ECE of the distinct scores, and can be far smaller. Where most
-    scores are distinct, it is uninformative and gives no warning: use the soft-binned loss. Its
+    scores are distinct, it is uninformative and gives no warning: round the scores first. Its
     interval begins at 0 below ten rows per score. It is no sum over rows, so it has no state. It is
     not truthful: coarser scores have less noise.
 
