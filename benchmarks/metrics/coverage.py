@@ -62,7 +62,6 @@ COSTLY = {
     "ks_error": 60,
     "mmce": 40,
     "cdl": 40,
-    "sweep_ece": 20,
     "kde_ece": 20,
     "smooth_ece": 20,
     "ici": 20,

@@ -20,7 +20,6 @@ TOP = [
     metrics.ks_calibration_error,
     metrics.smooth_calibration_error,
     metrics.kde_calibration_error,
-    metrics.sweep_calibration_error,
     metrics.maximum_mean_calibration_error,
     metrics.debiased_calibration_error,
 ]

@@ -31,7 +31,6 @@ from calibrant.metrics.binned import (
 )
 from calibrant.metrics.bins_by_data import adaptive_calibration_error as adaptive_calibration_error
 from calibrant.metrics.bins_by_data import debiased_calibration_error as debiased_calibration_error
-from calibrant.metrics.bins_by_data import sweep_calibration_error as sweep_calibration_error
 from calibrant.metrics.by_group import per_group as per_group
 from calibrant.metrics.by_group import worst_group as worst_group
 from calibrant.metrics.comparison import Comparison as Comparison

@@ -1,6 +1,4 @@
-"""Binned calibration errors that are debiased or use data-dependent bins: debiased, equal-mass,
-swept.
-"""
+"""Binned calibration errors that are debiased or use bins of equal weight."""
 
 from typing import Any, ClassVar, Literal
 
@@ -10,21 +8,17 @@ from scipy import special
 from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import inverted_limits
-from calibrant._kernels.isotonic import pool_ties
 from calibrant._support.options import require_count
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import InputError
 from calibrant.metrics.binned import BinnedCalibrationError
-from calibrant.metrics.pair import PairMetric
 
 __all__ = [
     "AdaptiveCalibrationError",
     "DebiasedCalibrationError",
-    "SweepCalibrationError",
     "adaptive_calibration_error",
     "debiased_calibration_error",
-    "sweep_calibration_error",
 ]
 
 
@@ -237,78 +231,3 @@ class AdaptiveCalibrationError(
 
 
 adaptive_calibration_error: AdaptiveCalibrationError = AdaptiveCalibrationError()
-
-
-MAX_BINS = 1000
-
-
-class SweepCalibrationError(
-    PairMetric,
-    name="ECE-sweep",
-    key="sweep_ece",
-    direction="minimize",
-    range=(0.0, 1.0),
-    examples=({"target": "event", "norm": 2},),
-):
-    r"""Binned calibration error with the largest number of equal-weight bins whose accuracies still
-    increase with the score (ECE-sweep).
-
-    .. math:: \left( \sum_b \frac{w_b}{w} |\bar s_b - \bar c_b|^p \right)^{1/p}, \quad
-        B = \max \{B : \bar c_1 \le \dots \le \bar c_{B'} \text{ for all } B' \le B\}
-
-    Parameters
-    ----------
-    target : {"answer", "event"} or a class label, default "answer"
-        The probability to evaluate: the predicted label's (against whether it is correct), class
-        1's of two, or the named class's.
-    norm : {1, 2}
-        The power p.
-
-    See Also
-    --------
-    expected_calibration_error : the error for a fixed number of bins.
-    debiased_calibration_error : the error corrected for noise.
-
-    Notes
-    -----
-    Use it where the number of bins must not be chosen by hand: it is less biased than with a fixed
-    number. Ties are never split; there are at most 1,000 bins. Never select a model or a calibrator
-    by it: it is not a proper score (a constant confidence equal to the accuracy scores 0). Its
-    interval is debiased (test inversion on simulated outcomes): ``value`` is the estimate,
-    ``plain`` the metric itself.
-
-    References
-    ----------
-    Roelofs et al., "Mitigating bias in calibration error estimation", AISTATS 2022, algorithm 1.
-
-    Examples
-    --------
-    >>> round(sweep_calibration_error([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], target="event"), 3)
-    0.35
-    """
-
-    norm: Literal[1, 2] = 1
-
-    def _check(self) -> None:
-        if self.norm not in (1, 2):
-            raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
-
-    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
-        unique, mass, mean = pool_ties(score, hit, weight)
-        sums = np.cumsum(np.column_stack([mass, mass * unique, mass * mean]), axis=0)
-        middle = sums[:, 0] - 0.5 * mass
-        best = sums[-1:]
-        for n_bins in range(2, min(len(unique), MAX_BINS) + 1):
-            edges = np.unique(np.searchsorted(middle, sums[-1, 0] * np.arange(1, n_bins) / n_bins))
-            edges = np.append(edges[(edges > 0) & (edges < len(unique))], len(unique)) - 1
-            bins = np.diff(sums[edges], axis=0, prepend=np.zeros((1, 3)))
-            if (np.diff(bins[:, 2] / bins[:, 0]) < -1e-12).any():
-                break
-            best = bins
-        gap = np.abs(best[:, 1] - best[:, 2]) / best[:, 0]
-        return min(
-            float((best[:, 0] @ gap**self.norm / best[:, 0].sum()) ** (1.0 / self.norm)), 1.0
-        )
-
-
-sweep_calibration_error: SweepCalibrationError = SweepCalibrationError()
