@@ -62,7 +62,6 @@ COSTLY = {
     "ks_error": 60,
     "mmce": 40,
     "cdl": 40,
-    "kde_ece": 20,
     "smooth_ece": 20,
     "ici": 20,
     "e50": 20,

@@ -9,7 +9,6 @@ from calibrant._kernels.smoothing import (
     loess_matrix,
     pooled_scores,
     score_grid,
-    triweight_smooth,
     weighted_quantile,
 )
 
@@ -37,20 +36,6 @@ def test_the_gaussian_is_reflected_at_both_ends():
                     / (sigma * np.sqrt(2 * np.pi) * cells)
                 )
     np.testing.assert_allclose(gaussian_smoother(masses)(sigma), expected, atol=1e-10)
-
-
-def test_the_triweight_is_reflected_at_both_ends():
-    cells, bandwidth = 20, 0.23
-    rng = np.random.default_rng(0)
-    masses = rng.random((2, cells))
-    both = np.concatenate([masses, masses[:, ::-1]], axis=1)
-    expected = np.zeros((2, cells))
-    total = sum(max(1 - (min(d, 40 - d) / cells / bandwidth) ** 2, 0) ** 3 for d in range(40))
-    for i in range(cells):
-        for j in range(2 * cells):
-            lag = min(abs(i - j), 2 * cells - abs(i - j)) / cells
-            expected[:, i] += both[:, j] * max(1 - (lag / bandwidth) ** 2, 0) ** 3 / total
-    np.testing.assert_allclose(triweight_smooth(masses, bandwidth), expected, atol=1e-12)
 
 
 # -- loess --------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ TOP = [
     metrics.maximum_calibration_error,
     metrics.ks_calibration_error,
     metrics.smooth_calibration_error,
-    metrics.kde_calibration_error,
     metrics.maximum_mean_calibration_error,
     metrics.debiased_calibration_error,
 ]

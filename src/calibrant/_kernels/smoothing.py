@@ -13,7 +13,6 @@ __all__ = [
     "loess_matrix",
     "pooled_scores",
     "score_grid",
-    "triweight_smooth",
     "weighted_quantile",
 ]
 
@@ -41,17 +40,6 @@ def gaussian_smoother(masses: np.ndarray) -> Any:
         return fft.idct(coefficients * np.exp(-0.5 * (frequency * sigma) ** 2), type=2)
 
     return smoothed
-
-
-def triweight_smooth(masses: np.ndarray, bandwidth: float) -> np.ndarray:
-    """The masses (..., cells) smoothed by a reflected kernel (1 - u^2)^3, u = distance /
-    bandwidth, along the last axis.
-    """
-    cells = masses.shape[-1]
-    both = np.concatenate([masses, masses[..., ::-1]], axis=-1)
-    lag = np.minimum(np.arange(2 * cells), 2 * cells - np.arange(2 * cells)) / cells
-    kernel = np.maximum(1.0 - (lag / bandwidth) ** 2, 0.0) ** 3
-    return fft.irfft(fft.rfft(both) * fft.rfft(kernel / kernel.sum()), n=2 * cells)[..., :cells]
 
 
 MANY_SCORES = 5000

@@ -11,7 +11,6 @@ from calibrant.metrics.benefit import standardised_net_benefit as standardised_n
 from calibrant.metrics.binless import calibration_e50 as calibration_e50
 from calibrant.metrics.binless import calibration_e90 as calibration_e90
 from calibrant.metrics.binless import integrated_calibration_index as integrated_calibration_index
-from calibrant.metrics.binless import kde_calibration_error as kde_calibration_error
 from calibrant.metrics.binless import ks_calibration_error as ks_calibration_error
 from calibrant.metrics.binless import (
     maximum_mean_calibration_error as maximum_mean_calibration_error,

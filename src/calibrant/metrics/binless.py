@@ -1,9 +1,7 @@
-"""Calibration errors of one score without bins: cumulative, smooth, by kernel, by density, by a
-fitted curve.
-"""
+"""Calibration errors of one score without bins: cumulative, smooth, by kernel, by a fitted curve."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
@@ -15,7 +13,6 @@ from calibrant._kernels.smoothing import (
     loess_matrix,
     pooled_scores,
     score_grid,
-    triweight_smooth,
     weighted_quantile,
 )
 from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
@@ -26,14 +23,12 @@ from calibrant.metrics.pair import PairMetric
 
 __all__ = [
     "IntegratedCalibrationIndex",
-    "KdeCalibrationError",
     "KsCalibrationError",
     "MaximumMeanCalibrationError",
     "SmoothCalibrationError",
     "calibration_e50",
     "calibration_e90",
     "integrated_calibration_index",
-    "kde_calibration_error",
     "ks_calibration_error",
     "maximum_mean_calibration_error",
     "smooth_calibration_error",
@@ -216,90 +211,6 @@ class MaximumMeanCalibrationError(
 
 
 maximum_mean_calibration_error: MaximumMeanCalibrationError = MaximumMeanCalibrationError()
-
-
-class KdeCalibrationError(
-    PairMetric,
-    name="KDE-ECE",
-    key="kde_ece",
-    direction="minimize",
-    range=(0.0, 1.0),
-    examples=({"target": "event", "norm": 2},),
-):
-    r"""Mean gap between the score and the accuracy at that score, both from kernel density
-    estimates (KDE-ECE).
-
-    .. math:: \left( \int_0^1 |z - \hat\pi(z)|^d \hat f(z)\, dz \right)^{1/d}
-
-    with a triweight kernel reflected at 0 and 1, of width
-    :math:`\mathrm{std}(s \mid c = 1) (2n)^{-1/5}`.
-
-    Parameters
-    ----------
-    target : {"answer", "event"} or a class label, default "answer"
-        The probability to evaluate: the predicted label's (against whether it is correct), class
-        1's of two, or the named class's.
-    norm : {1, 2}
-        The power d.
-
-    See Also
-    --------
-    smooth_calibration_error : the error with an automatic kernel width.
-    smooth_curve : the gap as a function of the score.
-
-    Notes
-    -----
-    Use it to compare with papers that report it; ``smooth_calibration_error`` has no bandwidth to
-    choose. Where all scores are equal, it is the gap between score and accuracy. It is biased
-    upward, as binned errors are. Never select a model or a calibrator by it: it is not a proper
-    score (a constant confidence equal to the accuracy scores 0). Its interval is debiased (test
-    inversion on simulated outcomes): ``value`` is the estimate, ``plain`` the metric itself.
-
-    References
-    ----------
-    Zhang, Kailkhura and Han, "Mix-n-Match: ensemble and compositional methods for uncertainty
-    calibration", ICML 2020, equation 9.
-
-    Examples
-    --------
-    >>> p = [0.1, 0.3, 0.5, 0.7, 0.9]
-    >>> round(kde_calibration_error([0, 0, 1, 1, 1], p, target="event"), 1)
-    0.3
-    """
-
-    norm: Literal[1, 2] = 1
-
-    def _check(self) -> None:
-        if self.norm not in (1, 2):
-            raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
-
-    def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
-        n, hits = weight.sum(), weight @ hit
-        mass = weight * hit if hits > 0.0 else weight
-        mean = mass @ score / mass.sum()
-        spread = np.sqrt(max(mass @ (score - mean) ** 2 / mass.sum(), 0.0))
-        bandwidth = spread * (2.0 * n) ** -0.2
-        if bandwidth < 2.0 / CELLS:
-            return self._unsmoothed(score, hit, weight)
-        f, right = triweight_smooth(
-            np.stack([deposit(score, weight, CELLS), deposit(score, weight * hit, CELLS)]) / n,
-            bandwidth,
-        )
-        z = (np.arange(CELLS) + 0.5) / CELLS
-        share = np.divide(right, f, out=z.copy(), where=f > 1e-12 / CELLS)
-        return min(
-            float((f @ np.abs(z - np.clip(share, 0.0, 1.0)) ** self.norm) ** (1.0 / self.norm)), 1.0
-        )
-
-    def _unsmoothed(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
-        """Gap at each distinct score, where the scores are too few or too close to smooth."""
-        _, inverse = np.unique(np.round(score, 6), return_inverse=True)
-        mass = np.bincount(inverse, weights=weight)
-        gap = np.abs(np.bincount(inverse, weights=weight * (hit - score))) / mass
-        return min(float((mass @ gap**self.norm / mass.sum()) ** (1.0 / self.norm)), 1.0)
-
-
-kde_calibration_error: KdeCalibrationError = KdeCalibrationError()
 
 
 #: The curve is fitted at each of up to this many scores, or else at half as many points.

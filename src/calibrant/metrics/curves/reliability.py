@@ -499,7 +499,7 @@ def smooth_curve(
     --------
     reliability_curve, isotonic_curve, loess_curve : curves in bins, increasing, or by local
         regression.
-    kde_calibration_error : the gap as one number.
+    smooth_calibration_error : the gap as one number.
 
     Notes
     -----
