@@ -18,7 +18,6 @@ from calibrant.metrics.binless import (
 from calibrant.metrics.binless import smooth_calibration_error as smooth_calibration_error
 from calibrant.metrics.binless_tests import cumulative_test as cumulative_test
 from calibrant.metrics.binless_tests import kernel_calibration_test as kernel_calibration_test
-from calibrant.metrics.binless_tests import t_cal_test as t_cal_test
 from calibrant.metrics.binned import classwise_calibration_error as classwise_calibration_error
 from calibrant.metrics.binned import expected_calibration_error as expected_calibration_error
 from calibrant.metrics.binned import maximum_calibration_error as maximum_calibration_error

@@ -1,4 +1,4 @@
-"""Calibration errors of one score without bins: cumulative, smooth, by kernel, by a fitted curve."""
+"""Calibration errors of one score without bins: cumulative, smooth, by kernel, by a curve."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

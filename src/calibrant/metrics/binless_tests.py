@@ -1,11 +1,11 @@
-"""Tests of calibration without fixed bins: cumulative, by kernel, and adaptive to smoothness."""
+"""Tests of calibration without bins: cumulative, and by kernel."""
 
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bootstrap import draw_hits, null_generator
+from calibrant._kernels.bootstrap import null_generator
 from calibrant._kernels.calibration_kernel import distances, median_distance, null_statistics
 from calibrant._kernels.null_laws import range_tail, reach_tail
 from calibrant._support.options import require_count, require_option
@@ -15,7 +15,7 @@ from calibrant.groups import WeightKind
 from calibrant.metrics.tests import CalibrationTest, signs_of_clusters, simulated_p_value
 from calibrant.predictions import Inputs
 
-__all__ = ["cumulative_test", "kernel_calibration_test", "t_cal_test"]
+__all__ = ["cumulative_test", "kernel_calibration_test"]
 
 TAILS: dict[str, Any] = {"kuiper": range_tail, "ks": reach_tail}
 #: Up to this many rows the null is drawn from the predictions; beyond, Brownian motion is accurate.
@@ -86,7 +86,7 @@ def cumulative_test(
     See Also
     --------
     ks_calibration_error : the size of the error.
-    t_cal_test : a test over bins of all sizes.
+    calibration_error_test : a test of any calibration error, in bins or without.
 
     Notes
     -----
@@ -207,13 +207,13 @@ def kernel_calibration_test(
     See Also
     --------
     kernel_calibration_error : the size of the error.
-    spiegelhalter_test, t_cal_test : tests of one probability per row.
+    spiegelhalter_test, cumulative_test : tests of one probability per row.
 
     Notes
     -----
     Use it for several classes, where the confidence alone does not show whether the other
-    probabilities are calibrated. For one probability, ``t_cal_test`` uses all rows. A row of weight
-    w (rounded) stands for w rows with independent labels.
+    probabilities are calibrated. For one probability, ``cumulative_test`` uses all rows. A row of
+    weight w (rounded) stands for w rows with independent labels.
 
     References
     ----------
@@ -261,142 +261,3 @@ def kernel_calibration_test(
 
 def _kernel_statistic(kernel, gaps):
     return float(np.einsum("nk,nk->", kernel @ gaps, gaps))
-
-
-#: Largest number of halvings of [0, 1] down to the finest bins.
-FINEST = 18
-
-
-def t_cal_test(
-    y_true: ArrayLike,
-    P: ArrayLike,
-    *,
-    target: Any = "answer",
-    n_draws: int = 999,
-    random_state: int = 0,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    weight_kind: WeightKind = "frequency",
-    classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
-) -> CalibrationTest:
-    r"""Test calibration by the debiased squared error in 1, 2, 4, ... bins, whichever is most
-    significant.
-
-    .. math:: T_m = \sum_{b=1}^m \frac{(\sum_{i \in b} r_i)^2 - \sum_{i \in b} r_i^2}{n_b}, \quad r
-        = c - s,
-        \quad T = \max_m \frac{T_m - \mathrm{mean}}{\mathrm{sd}}
-
-    The null of T draws outcomes from the scores, so the test is exact for any n.
-
-    Parameters
-    ----------
-    y_true : (n,) labels
-    P : (n, K), or (n,) for binary
-    target : {"answer", "event"} or a class label
-        The probability to evaluate: the predicted label's (against whether it is correct), class
-        1's of two, or the named class's.
-    n_draws : int, default 999
-        The p-value is a multiple of 1 / (n_draws + 1).
-    random_state : int, default 0
-    cluster : (n,) labels of any kind, optional
-        Clusters of dependent rows. The null then flips the signs of the residuals of whole
-        clusters.
-    sample_weight : (n,), optional
-        Weight 2 counts a row twice; weight 0 drops it.
-    weight_kind : {"frequency", "sampling"}
-        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
-        stands for others, as with design or importance weights.
-    classes : (K,) labels in column order, optional
-    inputs : {"probability", "logit"}
-
-    Returns
-    -------
-    CalibrationTest
-
-    Raises
-    ------
-    InputError
-        When the predictions or an option are invalid.
-
-    See Also
-    --------
-    debiased_calibration_error : the size of the error.
-    spiegelhalter_test : a test without bins.
-
-    Notes
-    -----
-    Use it to test whether one probability is calibrated, without choosing bins;
-    ``kernel_calibration_test`` tests whole vectors. The finest scale has about n / 2 bins, at most
-    2^18. A row of weight w stands for w rows with independent outcomes.
-
-    References
-    ----------
-    Lee, Huang, Hassani and Dobriban, "T-Cal: an optimal test for the calibration of predictive
-    models", JMLR 2023.
-
-    Examples
-    --------
-    >>> t_cal_test([0, 1] * 50, [0.3, 0.7] * 50, target="event").p_value < 0.01
-    True
-    """
-    require_count("n_draws", n_draws, 19, usual=999)
-    record = read_clustered(
-        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
-    )
-    score, hit = record.pair(target)
-    weight, rng = record.weights, null_generator(random_state)
-    levels = min(int(np.log2(max(float(weight.sum()) / 2.0, 1.0))), FINEST)
-    index = np.minimum((score * 2**levels).astype(np.intp), 2**levels - 1)
-    mass = np.bincount(index, weights=weight, minlength=2**levels)
-    if record.cluster is None:
-        drawn, method = (
-            (
-                (one, _squares(one, score))
-                for one in (draw_hits(score, weight, rng) for _ in range(n_draws))
-            ),
-            "exact",
-        )
-    else:
-        turned = (
-            sign
-            for signs in signs_of_clusters(record.cluster, n_draws, random_state)
-            for sign in signs
-        )
-        drawn, method = (
-            ((score + sign * (hit - score), _squares(hit, score)) for sign in turned),
-            "signs of clusters",
-        )
-    scales = np.array(
-        [
-            _statistics(*one, score, weight, index, mass)
-            for one in ((hit, _squares(hit, score)), *drawn)
-        ]
-    )
-    # Centred and scaled by all draws including the data: they are exchangeable under the null, so
-    # the ranks are exact.
-    spread = scales.std(axis=0)
-    heights = ((scales - scales.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)).max(axis=1)
-    p_value = float(np.mean(heights >= heights[0] - 1e-12))
-    return CalibrationTest(
-        float(heights[0]), p_value, f"{method}, {n_draws} draws", float(weight.sum())
-    )
-
-
-def _squares(hit, score):
-    """Mean squared residual of the rows that each row stands for; ``hit`` is the share of hits
-    among them.
-    """
-    return hit * (1.0 - score) ** 2 + (1.0 - hit) * score**2
-
-
-def _statistics(hit, squares, score, weight, index, mass):
-    """T_m for m = 1, 2, 4, ... bins, from sums over the finest bins."""
-    sums = np.bincount(index, weights=weight * (hit - score), minlength=len(mass))
-    squares = np.bincount(index, weights=weight * squares, minlength=len(mass))
-    out = []
-    while True:
-        out.append(((sums * sums - squares) / np.where(mass > 0.0, mass, 1.0)).sum())
-        if len(mass) == 1:
-            return out
-        sums, squares, mass = (a.reshape(-1, 2).sum(axis=1) for a in (sums, squares, mass))

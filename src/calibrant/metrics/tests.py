@@ -200,16 +200,15 @@ def hosmer_lemeshow_test(
 
     See Also
     --------
-    spiegelhalter_test : a test without bins.
-    t_cal_test : a test over many numbers of bins.
+    spiegelhalter_test, cumulative_test : tests without bins.
 
     Notes
     -----
-    Use it where a regulator requires it. Its result depends on the bins; ``t_cal_test`` combines
-    all scales, and ``cumulative_test`` uses no bins. The chi-squared distribution needs about five
-    expected hits and misses in each bin. With fewer it rejects too often (12 times of 100 at 5 %,
-    for 1,000 rows of an event of 0.5 %), hence the simulation, which is exact. A model fitted on
-    the same rows would need a refit in each draw; then the test warns.
+    Use it where a regulator requires it. Its result depends on the bins; ``cumulative_test`` uses
+    none. The chi-squared distribution needs about five expected hits and misses in each bin. With
+    fewer it rejects too often (12 times of 100 at 5 %, for 1,000 rows of an event of 0.5 %), hence
+    the simulation, which is exact. A model fitted on the same rows would need a refit in each draw;
+    then the test warns.
 
     References
     ----------
@@ -348,7 +347,8 @@ def spiegelhalter_test(
 
     See Also
     --------
-    hosmer_lemeshow_test, t_cal_test : tests in bins.
+    hosmer_lemeshow_test : a test in bins.
+    cumulative_test : a test of the gap in any range of scores.
     calibration_slope : the direction of the miscalibration.
 
     Notes
@@ -476,7 +476,7 @@ def calibration_error_test(
 
     See Also
     --------
-    kernel_calibration_test, t_cal_test, cumulative_test : faster tests with more power.
+    kernel_calibration_test, cumulative_test : faster tests with more power.
 
     Notes
     -----

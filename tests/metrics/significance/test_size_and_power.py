@@ -14,7 +14,6 @@ TESTS = [
     pytest.param(metrics.hosmer_lemeshow_test, {}, 300, 0.6, id="Hosmer-Lemeshow"),
     pytest.param(metrics.cumulative_test, {"n_draws": 199}, 300, 0.6, id="Kuiper"),
     pytest.param(metrics.cumulative_test, {"n_draws": 199, "statistic": "ks"}, 300, 0.6, id="KS"),
-    pytest.param(metrics.t_cal_test, {"target": "event", "n_draws": 99}, 300, 0.7, id="T-Cal"),
     pytest.param(metrics.kernel_calibration_test, {"n_draws": 99}, 150, 0.4, id="SKCE"),
 ]
 
@@ -54,7 +53,8 @@ def test_the_kernel_test_sees_what_the_top_label_hides():
     P = np.tile([0.6, 0.35, 0.05], (400, 1))
     y = (rng.random((400, 1)) > np.cumsum([0.6, 0.05])).sum(axis=1)
     assert metrics.kernel_calibration_test(y, P, n_draws=99).p_value <= 0.02
-    assert metrics.t_cal_test(y, P, n_draws=99).p_value > 0.05
+    error = metrics.expected_calibration_error
+    assert metrics.calibration_error_test(error, y, P, n_draws=99).p_value > 0.05
 
 
 def test_the_kernel_test_is_calibrated_for_several_classes():

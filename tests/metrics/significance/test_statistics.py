@@ -16,7 +16,6 @@ EVERY = [
     metrics.spiegelhalter_test,
     metrics.hosmer_lemeshow_test,
     metrics.cumulative_test,
-    metrics.t_cal_test,
     metrics.kernel_calibration_test,
 ]
 
@@ -51,7 +50,6 @@ def test_the_record_holds_plain_numbers_and_cannot_be_changed(test):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: metrics.t_cal_test(Y, P, n_draws=5), "n_draws must be"),
         (lambda: metrics.kernel_calibration_test(Y, P, n_draws=5), "n_draws must be"),
         (lambda: metrics.kernel_calibration_test(Y, P, bandwidth=0), "bandwidth must be"),
         (lambda: metrics.cumulative_test(Y, P, n_draws=5), "n_draws must be"),
