@@ -41,7 +41,7 @@ def test_f08_calibrators_read_the_numbers(calibrator, wrap):
 def test_f08_metrics_read_the_numbers(wrap):
     data = problems()[1]
     for metric in (
-        metrics.variational_calibration_error,
+        metrics.full_calibration_error,
         metrics.log_loss,
         metrics.expected_calibration_error,
     ):

@@ -70,11 +70,6 @@ PLACES = {
         "calibrator",
     ),
     "apply": (frames_apply, (FORECASTS, SIGNAL, cb.TemperatureScaling, *ODD), "calibrator"),
-    "variational_calibration_error": (
-        lambda o: metrics.variational_calibration_error(Y, P, calibrator=o),
-        (FORECASTS, MAP, SIGNAL, "isotonic", 3),
-        "calibrator",
-    ),
     "CalibratedRegressor": (
         lambda o: cb.CalibratedRegressor(LinearRegression(), o).fit(X, MEAN),
         NO_FORECASTS,

@@ -2,9 +2,6 @@ from calibrant.contracts.metric import Interval as Interval
 from calibrant.metrics.all_classes import full_calibration_error as full_calibration_error
 from calibrant.metrics.all_classes import kernel_calibration_error as kernel_calibration_error
 from calibrant.metrics.all_classes import per_label_calibration_error as per_label_calibration_error
-from calibrant.metrics.all_classes import (
-    variational_calibration_error as variational_calibration_error,
-)
 from calibrant.metrics.benefit import lift as lift
 from calibrant.metrics.benefit import net_benefit as net_benefit
 from calibrant.metrics.benefit import standardised_net_benefit as standardised_net_benefit

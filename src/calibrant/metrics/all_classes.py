@@ -1,9 +1,5 @@
-"""Calibration errors of the whole probability vector: per label, in cells, by kernel, by a fitted
-map.
-"""
+"""Calibration errors of the whole probability vector: per label, in cells, by kernel."""
 
-import warnings
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,24 +13,18 @@ from calibrant._kernels.calibration_kernel import (
     null_statistics,
 )
 from calibrant._kernels.debias import inverted_limits
-from calibrant._kernels.fixed_order import merge_rows
-from calibrant._kernels.intervals import normal_interval, quotient
+from calibrant._kernels.intervals import quotient
 from calibrant._support.options import require_count, require_option
-from calibrant.contracts.kinds import require_calibrator
 from calibrant.contracts.metric import Interval, Metric, WholeMetric
-from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.splits import out_of_fold
-from calibrant.scalings.vector import StructuredVectorScaling
+from calibrant.errors import InputError
 
 __all__ = [
     "FullCalibrationError",
     "KernelCalibrationError",
     "PerLabelCalibrationError",
-    "VariationalCalibrationError",
     "full_calibration_error",
     "kernel_calibration_error",
     "per_label_calibration_error",
-    "variational_calibration_error",
 ]
 
 
@@ -401,108 +391,3 @@ class KernelCalibrationError(
 
 
 kernel_calibration_error: KernelCalibrationError = KernelCalibrationError()
-
-
-class VariationalCalibrationError(
-    WholeMetric,
-    name="variational calibration error",
-    key="variational_error",
-    clustered=False,
-    estimand="gap that recalibrations fitted to this many rows find on new rows",
-    direction="minimize",
-    range=(-2.0, 2.0),
-    exceptions={
-        "perfect_is_best": "it estimates an error of at least 0; chance takes the estimate below 0"
-    },
-    examples=({"norm": 2},),
-):
-    r"""Lower bound, in expectation, of the whole vector's L_p calibration error, from an
-    out-of-fold recalibration g.
-
-    .. math:: \frac{1}{n} \sum_i \left\langle \nabla |g(P_i) - P_i|_p,\; e_{y_i} - P_i \right\rangle
-        \;\lesssim\; E\, |E[Y \mid P] - P|_p
-
-    Parameters
-    ----------
-    norm : {1, 2}, default 1
-        p. The L1 error of a vector is at most 2.
-    calibrator : Calibrator, optional
-        The calibrator that fits g; structured vector scaling by default.
-    n_splits : int, default 5
-
-    See Also
-    --------
-    kernel_calibration_error : the error of the whole vector without a fit.
-    refinement_error : the score that remains after recalibration.
-
-    Notes
-    -----
-    Use it for more than two classes, where binning the whole vector fails: it has no bins and no
-    upward bias. The better g, the tighter the bound; a negative value means that g found no error.
-    Equal rows stay in one fold. Its analytic interval assumes independent rows, which the shared
-    fits violate slightly. Never select a model or a calibrator by it: it is not a proper score.
-
-    References
-    ----------
-    Berta, Holzmüller, Jordan and Bach, "A variational estimator for L_p calibration errors", arXiv
-    2602.24230, 2026.
-
-    Examples
-    --------
-    >>> p = np.linspace(0.8, 0.95, 400)
-    >>> y = np.arange(400) % 2
-    >>> bool(0.7 < variational_calibration_error(y, p) < 0.8)
-    True
-    """
-
-    norm: int = 1
-    calibrator: Any = None
-    n_splits: int = 5
-
-    def _check(self) -> None:
-        if self.calibrator is not None:
-            require_calibrator(self.calibrator)
-        if self.norm not in (1, 2):
-            raise InputError(f"norm must be 1 or 2; got {self.norm!r}.")
-
-    def _terms(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
-        """(term of each distinct row, its weight)."""
-        first, weight = merge_rows(record.log_probabilities, record.labels, record.weights)
-        rows = replace(replace(record, weight=None).take(first), weight=weight)
-        if len(first) < self.n_splits:
-            return np.zeros(len(first)), weight
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)
-            template = StructuredVectorScaling() if self.calibrator is None else self.calibrator
-            Q, _ = out_of_fold(template, rows, n_splits=self.n_splits)
-        gap = Q - rows.probabilities
-        if self.norm == 1:
-            direction = np.sign(gap)
-        else:
-            length = np.sqrt(np.einsum("nk,nk->n", gap, gap))[:, None]
-            direction = np.divide(gap, length, out=np.zeros_like(gap), where=length > 0.0)
-        return np.einsum("nk,nk->n", direction, rows.one_hot - rows.probabilities), weight
-
-    def _value(self, record: Any) -> float:
-        terms, weight = self._terms(record)
-        return float(weight @ terms / weight.sum())
-
-    def _interval(
-        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
-    ) -> Interval:
-        if method not in ("auto", "analytic"):
-            return super()._interval(record, level, method, n_resamples, random_state)
-        terms, weight = self._terms(record)
-        n = float(weight.sum())
-        mean = float(weight @ terms / n)
-        if n <= 1.0:
-            return Interval(mean, *self.range, level, "analytic", n)
-        low, high = normal_interval(
-            mean, float(weight @ (terms - mean) ** 2) / n / (n - 1.0), level
-        )
-        return Interval(
-            mean, max(low, self.range[0]), min(high, self.range[1]), level, "analytic", n
-        )
-
-
-variational_calibration_error: VariationalCalibrationError = VariationalCalibrationError()
