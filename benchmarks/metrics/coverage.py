@@ -52,7 +52,6 @@ COSTLY = {
     "mce": 60,
     "per_label_ece": 100,
     "full_ece": 60,
-    "skce": 60,
     "ence": 100,
     "uce": 100,
     "qce": 100,

@@ -101,10 +101,8 @@ def true_value(metric, model):
     if metric.domain.name == "regression":
         return metric(*drawn(metric, model, 1_000_000, rng))
     P, true = MODELS[model](2, rng)
-    rows = 2000 if metric.key == "skce" else 300_000 // P.shape[1]
+    rows = 300_000 // P.shape[1]
     P, true = MODELS[model](rows, rng)
-    if metric.key == "skce":
-        return true_kernel_error(P, true, metric, rng)
     K = P.shape[1]
     weight = true.ravel()
     return metric(np.tile(np.arange(K), rows), np.repeat(P, K, axis=0), sample_weight=weight)
@@ -117,12 +115,3 @@ def _at_range(metric, many):
     return lambda y, mean, std: (
         (1.0 - width / np.ptp(y)) * np.exp(-metric.eta * (coverage - metric.level) ** 2)
     )
-
-
-def true_kernel_error(P, true, metric, rng):
-    """Of independent rows with expected gaps truth - P."""
-    from calibrant._kernels.calibration_kernel import kernel_row_sums, median_distance
-
-    gaps, n = true - P, len(P)
-    sums, _ = kernel_row_sums(P, gaps, np.ones(n), median_distance(P, np.ones(n)))
-    return float((sums.sum() - (gaps * gaps).sum()) / (n * (n - 1)))

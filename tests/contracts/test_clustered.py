@@ -39,7 +39,6 @@ DRAWN = [metrics.event_auroc, metrics.calibration_slope]
 BIASED = [
     metrics.expected_calibration_error,
     metrics.integrated_calibration_index,
-    metrics.kernel_calibration_error,
 ]
 
 

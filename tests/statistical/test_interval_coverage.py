@@ -79,7 +79,7 @@ def test_of_forecasts_with_heavy_tails(key):
     enough(held(key, "heavy tails", 50, 100))
 
 
-@pytest.mark.parametrize("key", ["ece", "ace", "per_label_ece", "full_ece", "skce"])
+@pytest.mark.parametrize("key", ["ece", "ace", "per_label_ece", "full_ece"])
 def test_of_calibration_errors(key):
     for model in ("calibrated", "constant .97"):
         enough(held(key, model, 50, 25, n_resamples=200))
@@ -97,7 +97,6 @@ def test_of_calibration_errors_of_forecasts(key):
         ("c_v", "one std"),
         ("confidence_spread", "perfect"),
         ("d2_brier", "perfect"),
-        ("skce", "perfect"),
     ],
 )
 def test_where_nothing_varies_there_is_a_width_all_the_same(key, model):

@@ -1,6 +1,5 @@
 from calibrant.contracts.metric import Interval as Interval
 from calibrant.metrics.all_classes import full_calibration_error as full_calibration_error
-from calibrant.metrics.all_classes import kernel_calibration_error as kernel_calibration_error
 from calibrant.metrics.all_classes import per_label_calibration_error as per_label_calibration_error
 from calibrant.metrics.benefit import lift as lift
 from calibrant.metrics.benefit import net_benefit as net_benefit
@@ -14,7 +13,6 @@ from calibrant.metrics.binless import (
 )
 from calibrant.metrics.binless import smooth_calibration_error as smooth_calibration_error
 from calibrant.metrics.binless_tests import cumulative_test as cumulative_test
-from calibrant.metrics.binless_tests import kernel_calibration_test as kernel_calibration_test
 from calibrant.metrics.binned import classwise_calibration_error as classwise_calibration_error
 from calibrant.metrics.binned import expected_calibration_error as expected_calibration_error
 from calibrant.metrics.binned import maximum_calibration_error as maximum_calibration_error

@@ -1,17 +1,11 @@
-"""Calibration errors of the whole probability vector: per label, in cells, by kernel."""
+"""Calibration errors of the whole probability vector: per label, in cells."""
 
 from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._kernels import bins, intervals
-from calibrant._kernels.bootstrap import null_generator, resampled_sums
-from calibrant._kernels.calibration_kernel import (
-    distances,
-    kernel_row_sums,
-    median_distance,
-    null_statistics,
-)
+from calibrant._kernels import bins
+from calibrant._kernels.bootstrap import resampled_sums
 from calibrant._kernels.debias import inverted_limits
 from calibrant._kernels.intervals import quotient
 from calibrant._support.options import require_count, require_option
@@ -20,10 +14,8 @@ from calibrant.errors import InputError
 
 __all__ = [
     "FullCalibrationError",
-    "KernelCalibrationError",
     "PerLabelCalibrationError",
     "full_calibration_error",
-    "kernel_calibration_error",
     "per_label_calibration_error",
 ]
 
@@ -168,7 +160,7 @@ class FullCalibrationError(
 
     See Also
     --------
-    kernel_calibration_error : the error of whole vectors without cells.
+    classwise_calibration_error : each class's probability, in bins.
     calibration_error_test : whether it may be chance.
 
     Notes
@@ -249,145 +241,3 @@ class FullCalibrationError(
 
 
 full_calibration_error: FullCalibrationError = FullCalibrationError()
-
-
-#: Up to this many rows the lower end uses labels drawn from the probabilities, and this many draws.
-NULL_ROWS, NULL_DRAWS = 2_000, 400
-
-
-class KernelCalibrationError(
-    WholeMetric,
-    name="SKCE",
-    key="skce",
-    clustered=False,
-    estimand="squared kernel error of the population, with this sample's bandwidth",
-    direction="minimize",
-    range=(-2.0, 2.0),
-    compares_rows=True,
-    exceptions={"perfect_is_best": "certain and correct predictions have 0; chance takes it below"},
-    examples=({"bandwidth": 0.5, "estimator": "biased"},),
-):
-    r"""Unbiased squared kernel calibration error of the whole probability vector (SKCE).
-
-    .. math:: \frac{1}{n (n - 1)} \sum_{i \ne j} k(P_i, P_j)\, (e_{y_i} - P_i)^\top (e_{y_j} - P_j),
-        \quad k(p, q) = e^{-\|p - q\| / \nu}
-
-    Parameters
-    ----------
-    bandwidth : float or "median", default "median"
-        The kernel's width; "median" is the median distance between probability vectors (of 500
-        quantiles of the rows, in sorted order).
-    estimator : {"unbiased", "biased"}
-        "biased" keeps the terms i = j, so it is never negative.
-
-    See Also
-    --------
-    kernel_calibration_test : whether it may be chance.
-    maximum_mean_calibration_error : the predicted label alone.
-
-    Notes
-    -----
-    Use it to detect errors that no single class shows, and through ``kernel_calibration_test`` as a
-    test. The unbiased estimate is negative about half of the time for a calibrated model. It costs
-    O(n^2 K): take a sample beyond 20,000 rows. Never select a model or a calibrator by it: it is
-    not a proper score. Its interval is that of a U-statistic. Up to 2,000 rows, its lower end is at
-    most 0 where labels drawn from the probabilities reach the same value. Its upper end assumes
-    that as many labels differ as these rows may fail to show.
-
-    References
-    ----------
-    Widmann, Lindsten and Zachariah, "Calibration tests in multi-class classification", NeurIPS
-    2019, table 1.
-
-    Examples
-    --------
-    >>> round(kernel_calibration_error([0, 1], [[0.8, 0.2], [0.8, 0.2]]), 3)
-    -0.32
-    """
-
-    bandwidth: float | Literal["median"] = "median"
-    estimator: Literal["unbiased", "biased"] = "unbiased"
-
-    def _check(self) -> None:
-        if self.bandwidth != "median" and not (
-            isinstance(self.bandwidth, int | float) and self.bandwidth > 0
-        ):
-            raise InputError(f'bandwidth must be positive or "median"; got {self.bandwidth!r}.')
-        require_option("estimator", self.estimator, ("unbiased", "biased"))
-
-    def _width(self, record: Any) -> float:
-        return (
-            median_distance(record.probabilities, record.weights)
-            if self.bandwidth == "median"
-            else float(self.bandwidth)
-        )
-
-    def _value(self, record: Any) -> float:
-        return self._of_gaps(record, record.one_hot - record.probabilities)
-
-    def _of_gaps(self, record: Any, gaps: np.ndarray) -> float:
-        weight = record.weights
-        sums, _ = kernel_row_sums(record.probabilities, gaps, weight, self._width(record))
-        n, own = weight.sum(), np.einsum("nk,nk->n", gaps, gaps)
-        if self.estimator == "biased":
-            return max(float(weight @ sums / n**2), 0.0)
-        return float(weight @ (sums - own) / (n * (n - 1.0))) if n > 1.0 else 0.0
-
-    def _interval(
-        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
-    ) -> Interval:
-        if method not in ("auto", "analytic"):
-            return super()._interval(record, level, method, n_resamples, random_state)
-        gaps, weight = record.one_hot - record.probabilities, record.weights
-        sums, squares = kernel_row_sums(record.probabilities, gaps, weight, self._width(record))
-        n, value = weight.sum(), self._value(record)
-        own = np.einsum("nk,nk->n", gaps, gaps)
-        others = max(n - 1.0, 1.0)
-        mean = (sums - own) / others
-        centre = weight @ mean / n
-        # First-order term of a U-statistic, and the second-order term that remains for a calibrated
-        # model.
-        first = weight @ (mean - centre) ** 2 / n
-        second = max(weight @ (squares - own**2) / (n * others) - centre**2, 0.0)
-        low, high = intervals.normal_interval(
-            value, 4.0 * first / n + 2.0 * second / (n * others), level
-        )
-        half = high - value
-        # The value is a square whose root has a roughly symmetric error, so the interval is longer
-        # upwards.
-        high += 0.25 * half * half / max(value, half, 1e-300)
-        if low > 0.0 and n <= NULL_ROWS and value <= self._null_end(record, level) + 1e-12:
-            low = 0.0
-        limits = (
-            max(low, -2.0),
-            min(max(high, self._of_gaps(record, self._other_gaps(record, level))), 2.0),
-        )
-        return Interval.holding(value, limits, level, "analytic", float(n))
-
-    def _null_end(self, record: Any, level: float) -> float:
-        """Quantile, at this level, of the value for labels drawn from the probabilities."""
-        rows = np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1))
-        P = record.probabilities[rows]
-        kernel = np.exp(distances(P, P) / -self._width(record))
-        own = 0.0
-        if self.estimator == "unbiased":
-            np.fill_diagonal(kernel, 0.0)
-            own = 1.0
-        drawn = null_statistics(kernel, P, NULL_DRAWS, null_generator(0)) / (
-            len(P) * max(len(P) - own, 1.0)
-        )
-        return np.quantile(drawn, 0.5 + 0.5 * level, method="higher")
-
-    def _other_gaps(self, record: Any, level: float) -> np.ndarray:
-        """Gaps if as many labels differed as so few rows may fail to show."""
-        hot, P = record.one_hot, record.probabilities
-        others = np.where(hot > 0.0, 0.0, P + 1e-12)
-        share = intervals.unseen_share(record.weights.sum(), level)
-        return (
-            (1.0 - share) * hot
-            + share * others / np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
-            - P
-        )
-
-
-kernel_calibration_error: KernelCalibrationError = KernelCalibrationError()

@@ -173,7 +173,7 @@ class MaximumMeanCalibrationError(
 
     See Also
     --------
-    kernel_calibration_error : the unbiased error of the whole vector.
+    smooth_calibration_error : the error with an automatic kernel width.
 
     Notes
     -----

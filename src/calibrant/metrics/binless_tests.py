@@ -1,21 +1,19 @@
-"""Tests of calibration without bins: cumulative, and by kernel."""
+"""The cumulative test of calibration, which has no bins."""
 
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bootstrap import null_generator
-from calibrant._kernels.calibration_kernel import distances, median_distance, null_statistics
 from calibrant._kernels.null_laws import range_tail, reach_tail
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind
-from calibrant.metrics.tests import CalibrationTest, signs_of_clusters, simulated_p_value
+from calibrant.metrics.tests import CalibrationTest, simulated_p_value
 from calibrant.predictions import Inputs
 
-__all__ = ["cumulative_test", "kernel_calibration_test"]
+__all__ = ["cumulative_test"]
 
 TAILS: dict[str, Any] = {"kuiper": range_tail, "ks": reach_tail}
 #: Up to this many rows the null is drawn from the predictions; beyond, Brownian motion is accurate.
@@ -151,113 +149,3 @@ def _statistic(score, weight, kind):
         return reach / sigma if sigma > 0.0 else np.where(reach > 0.0, np.inf, 0.0)
 
     return of_hits
-
-
-def kernel_calibration_test(
-    y_true: ArrayLike,
-    P: ArrayLike,
-    *,
-    bandwidth: float | str = "median",
-    n_draws: int = 999,
-    max_rows: int = 2000,
-    random_state: int = 0,
-    cluster: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    weight_kind: WeightKind = "frequency",
-    classes: ArrayLike | None = None,
-    inputs: Inputs = "probability",
-) -> CalibrationTest:
-    r"""Test whether the whole probability vectors are calibrated, by the kernel calibration error
-    (SKCE).
-
-    The statistic is that of ``kernel_calibration_error``. The null draws every label from its own
-    row, so the test is exact for any n and any kernel.
-
-    Parameters
-    ----------
-    y_true : (n,) labels
-    P : (n, K), or (n,) for binary
-    bandwidth : float or "median", default "median"
-        The kernel's width; "median" is the median distance between probability vectors.
-    n_draws : int, default 999
-        The p-value is a multiple of 1 / (n_draws + 1).
-    max_rows : int, default 2000
-        Larger data are tested on a random sample of this size: the cost grows with its square.
-    random_state : int, default 0
-    cluster : (n,) labels of any kind, optional
-        Clusters of dependent rows. The null then flips the signs of the residuals of whole
-        clusters.
-    sample_weight : (n,), optional
-        Weight 2 counts a row twice; weight 0 drops it.
-    weight_kind : {"frequency", "sampling"}
-        "frequency": a weight counts identical rows. "sampling": a weighted row is one row that
-        stands for others, as with design or importance weights.
-    classes : (K,) labels in column order, optional
-    inputs : {"probability", "logit"}
-
-    Returns
-    -------
-    CalibrationTest
-
-    Raises
-    ------
-    InputError
-        When the predictions or an option are invalid.
-
-    See Also
-    --------
-    kernel_calibration_error : the size of the error.
-    spiegelhalter_test, cumulative_test : tests of one probability per row.
-
-    Notes
-    -----
-    Use it for several classes, where the confidence alone does not show whether the other
-    probabilities are calibrated. For one probability, ``cumulative_test`` uses all rows. A row of
-    weight w (rounded) stands for w rows with independent labels.
-
-    References
-    ----------
-    Widmann, Lindsten and Zachariah, "Calibration tests in multi-class classification", NeurIPS
-    2019.
-
-    Examples
-    --------
-    >>> kernel_calibration_test(
-    ...     [0, 1, 2] * 20, [[0.1, 0.45, 0.45], [0.45, 0.1, 0.45], [0.45, 0.45, 0.1]] * 20
-    ... ).p_value < 0.01
-    True
-    """
-    require_count("n_draws", n_draws, 19, usual=999)
-    if bandwidth != "median" and not (isinstance(bandwidth, int | float) and bandwidth > 0):
-        raise InputError(f'bandwidth must be positive or "median"; got {bandwidth!r}.')
-    record = read_clustered(
-        y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
-    )
-    rng, n = null_generator(random_state), float(record.weights.sum())
-    record = record.take(
-        np.repeat(np.arange(len(record)), np.rint(record.weights).astype(np.intp).clip(1))
-    )
-    if len(record) > max_rows:
-        record = record.take(rng.permutation(len(record))[:max_rows])
-    P = record.probabilities
-    width = median_distance(P, np.ones(len(P))) if bandwidth == "median" else float(bandwidth)
-    kernel = np.exp(distances(P, P) / -width)
-    np.fill_diagonal(kernel, 0.0)
-    pairs, gaps = max(len(P) * (len(P) - 1.0), 1.0), record.one_hot - P
-    observed = _kernel_statistic(kernel, gaps)
-    if record.cluster is None:
-        null, method = null_statistics(kernel, P, n_draws, rng), "exact"
-    else:
-        signs = np.concatenate(list(signs_of_clusters(record.cluster, n_draws, random_state)))
-        null, method = (
-            np.einsum("dn,dn->d", signs @ (kernel * (gaps @ gaps.T)), signs),
-            "signs of clusters",
-        )
-    p_value = (1.0 + np.sum(null >= observed - 1e-12)) / (n_draws + 1.0)
-    return CalibrationTest(
-        float(observed / pairs), float(p_value), f"{method}, {n_draws} draws of {len(P)} rows", n
-    )
-
-
-def _kernel_statistic(kernel, gaps):
-    return float(np.einsum("nk,nk->", kernel @ gaps, gaps))

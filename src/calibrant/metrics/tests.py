@@ -476,7 +476,7 @@ def calibration_error_test(
 
     See Also
     --------
-    kernel_calibration_test, cumulative_test : faster tests with more power.
+    cumulative_test : a faster test, with more power, of one probability.
 
     Notes
     -----

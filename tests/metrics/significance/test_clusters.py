@@ -16,7 +16,6 @@ TESTS = {
     "ks": lambda y, p, **options: metrics.cumulative_test(
         y, p, statistic="ks", n_draws=99, **options
     ),
-    "kernel": lambda y, p, **options: metrics.kernel_calibration_test(y, p, n_draws=99, **options),
 }
 
 

@@ -16,11 +16,10 @@ EVERY = [
     metrics.spiegelhalter_test,
     metrics.hosmer_lemeshow_test,
     metrics.cumulative_test,
-    metrics.kernel_calibration_test,
 ]
 
 
-@pytest.mark.parametrize("test", EVERY[:3])
+@pytest.mark.parametrize("test", EVERY)
 def test_weights_are_repetition(test):
     once, twice = test(Y, P, sample_weight=WEIGHT), test(np.repeat(Y, WEIGHT), np.repeat(P, WEIGHT))
     assert (once.statistic, once.n) == pytest.approx((twice.statistic, twice.n))
@@ -50,8 +49,6 @@ def test_the_record_holds_plain_numbers_and_cannot_be_changed(test):
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: metrics.kernel_calibration_test(Y, P, n_draws=5), "n_draws must be"),
-        (lambda: metrics.kernel_calibration_test(Y, P, bandwidth=0), "bandwidth must be"),
         (lambda: metrics.cumulative_test(Y, P, n_draws=5), "n_draws must be"),
         (lambda: metrics.cumulative_test(Y, P, statistic="cusum"), "statistic must be"),
         (lambda: metrics.cumulative_test(Y, P, method="exact"), "method must be"),
