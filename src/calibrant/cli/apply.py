@@ -65,8 +65,10 @@ def apply(
 
     The output has all columns of FILE. Calibrated probabilities replace the predictions, and logits
     become probabilities. The new column `confidence` is the probability that the predicted label is
-    right. With --risk the calibrated risk replaces that column. If --inputs names another unit,
-    that column stays and the risk is added as `risk`. For forecasts, calibrated mean and std (or
+    right. With --risk the calibrated risk replaces that column. The file of a calibrator holds the
+    unit that its column had in `fit`, and that unit is used here. If it is not probability, that
+    column stays, and the calibrated risk, from 0 to 1, is added as `risk` (`calibrated_risk` if the
+    column itself is called so). For forecasts, calibrated mean and std (or
     quantiles) replace the old ones, and the ends of the intervals are added as `low_0.9` and
     `high_0.9`. If FILE already has a column that would be added, rename the added ones with
     --suffix. A calibrator by group reads its columns of groups from FILE under the names used in

@@ -13,7 +13,7 @@ import numpy as np
 
 import calibrant
 from calibrant._support.files import replacing
-from calibrant.cli.choosing import beside, fitting, saved
+from calibrant.cli.choosing import beside, fitting, in_stored_unit, saved
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
 from calibrant.cli.question_file import certified, decided
@@ -92,6 +92,7 @@ def apply_to_file(
 ) -> None:
     """Read a file, calibrate its predictions and write the output."""
     fitted = _unlocked(saved(calibrator, also=tuple(RULES)), columns)
+    columns = in_stored_unit(fitted, columns)
     refuse_existing(output, force, calibrator, file)
     if explain and not hasattr(fitted, "explain_rows"):
         raise click.UsageError(

@@ -39,7 +39,7 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
       calibrant check lock.json newer.jsonl --swap 2
       calibrant check lock.json v2.csv --label outcome
     """
-    from calibrant.cli.choosing import fitting
+    from calibrant.cli.choosing import fitting, in_stored_unit
     from calibrant.cli.reading import read_file
     from calibrant.contracts.domain_calibrator import DomainCalibrator
     from calibrant.errors import InputError
@@ -47,6 +47,7 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
 
     locked = read_lock(lock)
     fitted = locked.fitted
+    columns = in_stored_unit(fitted, columns)
     data: Any = read_file(file, columns, prefer=getattr(fitted, "inputs", None))
     if isinstance(fitted, DomainCalibrator):
         fitting(fitted, data)

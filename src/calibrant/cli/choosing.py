@@ -1,6 +1,7 @@
 """Choose a command's calibrator: a saved one, one by name, or the default."""
 
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 import calibrant
 from calibrant.cli.data_file import DataFile
 from calibrant.cli.methods import BY_CLASS, EVERY, import_extensions, make, named
+from calibrant.cli.options import Columns
 from calibrant.cli.predictions import WORDS
 from calibrant.cli.reading import columns_of, features_of
 from calibrant.cli.scores import measured_scores
@@ -32,11 +34,13 @@ __all__ = [
     "fitting",
     "fold_progress",
     "groups_used",
+    "in_stored_unit",
     "keep",
     "of_scores",
     "reported",
     "require_reference",
     "saved",
+    "store_unit",
 ]
 
 N_SPLITS = 5
@@ -68,6 +72,31 @@ def keep(fitted: Any, output: Path, version: str | None, force: bool, record: An
         Lock.of(fitted, model=version, rows=record).write(output, overwrite=force)
     else:
         fitted.save(output, overwrite=force)
+
+
+def store_unit(fitted: Any, data: Any) -> None:
+    """Store the column and the unit that a calibrator or rule was fitted on, if it is one column,
+    for ``in_stored_unit`` and ``export``.
+    """
+    if data.unit is not None:
+        fitted.risk_column_ = (data.one, data.unit)
+
+
+def in_stored_unit(fitted: Any, columns: Columns) -> Columns:
+    """Return the options with the unit of the one column that a saved calibrator was fitted on;
+    refuse options that name another.
+    """
+    _, unit = getattr(fitted, "risk_column_", None) or (None, None)
+    options = {"--inputs": columns.inputs, "--logits": columns.logits and "logit"}
+    for option, other in options.items():
+        if unit is not None and other not in (None, unit):
+            raise click.UsageError(
+                f"{option} says {other}, but the saved {type(fitted).__name__} was fitted on a"
+                f" column in {unit}; leave {option} out and write the column in that unit, or fit"
+                " again."
+            )
+    # A score has no scale: it is named each time, so that no other column is taken for it.
+    return columns if unit == "score" else replace(columns, stored_unit=unit)
 
 
 def fitting(calibrator: Any, data: DataFile) -> Any:

@@ -35,7 +35,9 @@ class DataFile(ABC):
     outcome : tuple of str
         The columns or arrays that ``labels`` are read from, if they have names.
     inputs
-        The unit of the predictions, if the kind has several.
+        The scale of the predictions, if the kind has several.
+    unit
+        The unit in which one column of predictions is written, a value of --inputs.
     """
 
     path: Path
@@ -44,6 +46,7 @@ class DataFile(ABC):
     source: Any
     outcome: tuple[str, ...] = ()
     inputs: Any = None
+    unit: str | None = None
     domain: ClassVar[Domain]
 
     @classmethod

@@ -124,7 +124,7 @@ def decide(
     """
     import calibrant
     from calibrant.cli.applying import CERTIFIED, RULED, apply_to_file
-    from calibrant.cli.choosing import keep
+    from calibrant.cli.choosing import keep, store_unit
     from calibrant.cli.reading import column_of, read_file
     from calibrant.cli.tables import working
 
@@ -155,11 +155,13 @@ def decide(
     of_answers = columns.confidence is not None or data.inputs == "score"
     if sets:
         made = _of_sets(data, level, options, of_answers)
+        store_unit(made, data)
         keep(made, output, columns.model_version, force, data.record())
         say(str(output))
         return
     with working("certifying"):
         _certify(rule, data, of_answers, options)
+    store_unit(rule, data)
     keep(rule, output, columns.model_version, force, None if of_answers else data.record())
     _tell(rule, output)
 

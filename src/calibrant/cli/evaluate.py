@@ -19,6 +19,7 @@ from calibrant.cli.options import (
     method_options,
     reference_option,
     table_options,
+    test_options,
     weight_kind_option,
 )
 
@@ -28,12 +29,7 @@ __all__ = ["evaluate"]
 @click.command()
 @click.argument("source", metavar="TABLE", type=FILE)
 @method_options
-@click.option(
-    "--test",
-    type=FILE,
-    metavar="TABLE",
-    help="Fit --method on all of TABLE and evaluate on this table instead of out of fold.",
-)
+@test_options
 @gate_option('"event_ece>0.02", or "after.log_loss>=0.3" with --method')
 @reference_option
 @features_option("")
@@ -51,6 +47,8 @@ def evaluate(
     target: Any,
     calibrator: Any,
     test: Any,
+    test_label: Any,
+    test_weight: Any,
     reference: Any,
     features: Any,
     gates: Any,
@@ -94,6 +92,8 @@ def evaluate(
             "--method": method,
             "--calibrator": calibrator,
             "--test": test,
+            "--test-label": test_label,
+            "--test-weight": test_weight,
             "--cluster": cluster,
             "--reference": reference,
             "--features": features,
@@ -114,6 +114,8 @@ def evaluate(
             "cluster": cluster,
             "weight_kind": weight_kind,
             "test": test,
+            "test_label": test_label,
+            "test_weight": test_weight,
             "reference": reference,
             "features": features,
         }

@@ -65,7 +65,9 @@ def fit(
     the model was not trained on, and their true labels; or forecasts, and the outcomes. With
     --cluster, cross-validation keeps rows that share a value of that column in one fold. A table of
     more than a million rows is read in parts. A map of two classes is then fitted on all rows,
-    merged in narrow cells of the risk; any other calibrator on a seeded sample of rows.
+    merged in narrow cells of the risk; any other calibrator on a seeded sample of rows. The file
+    holds the unit of --inputs, and the other commands read the column in it; in Python,
+    predict_proba takes probabilities or logits, whatever the unit was.
     --reference names the rows that the model was trained on; `apply` then reads the features by
     name. -o NAME.json makes a lock file, which is bound to the --model-version of the rows; from a
     log of answers to questions it holds a calibrator fitted on half of the items, and thresholds
@@ -92,6 +94,7 @@ def fit(
     from calibrant.cli.applying import CERTIFIED
     from calibrant.cli.choosing import chosen, keep, require_reference
     from calibrant.cli.large import large_fit, read_any
+    from calibrant.cli.predictions import WORDS
     from calibrant.comparison.given import shown_name
 
     refuse_existing(output, force, file)
@@ -113,12 +116,15 @@ def fit(
     fitted, said, *rows = made or _fitted(
         file, columns, method, target, groups, cluster, reference, features
     )
-    if columns.one is not None:
-        # ``export`` writes a function of this column.
-        fitted.risk_column_ = (columns.one, columns.inputs or fitted.inputs)
     keep(fitted, output, columns.model_version, force, *rows)
     status = f" ({fitted.status_})" if getattr(fitted, "status_", None) else ""
     say(f"{shown_name(fitted)} fitted on {said}{status}: {output}")
+    unit = (getattr(fitted, "risk_column_", None) or (None, None))[1]
+    if unit not in (None, "score", *WORDS):
+        say(
+            f"The unit, {unit}, is stored: the other commands read the column in it. In Python,"
+            f" predict_proba takes probabilities."
+        )
 
 
 def _fitted(
@@ -132,7 +138,7 @@ def _fitted(
     features: str | None,
 ) -> tuple[Any, ...]:
     """Fit on rows in memory and return (the calibrator, a description of the rows, the rows)."""
-    from calibrant.cli.choosing import chosen
+    from calibrant.cli.choosing import chosen, store_unit
     from calibrant.cli.large import read_any
     from calibrant.cli.reading import column_of, columns_of
     from calibrant.cli.scores import fit_scores
@@ -151,7 +157,9 @@ def _fitted(
                 raise click.UsageError(
                     "--groups needs probabilities, but --inputs is score; leave one of the two out."
                 )
-            return fit_scores(data, method), f"{len(data.values):,} scores"
+            of_scores = fit_scores(data, method)
+            store_unit(of_scores, data)
+            return of_scores, f"{len(data.values):,} scores"
         calibrator = _taking(
             chosen(method, None, data, target=target, groups=groups, reference=reference),
             groups,
@@ -161,8 +169,7 @@ def _fitted(
         fitted: Any = fit_clone(calibrator, record)
         if names is not None:
             fitted.feature_names_ = names
-        if data.one is not None:
-            fitted.risk_column_ = data.one, data.inputs
+        store_unit(fitted, data)
         return fitted, f"{len(record):,} rows{data.about(record)}", record
 
 

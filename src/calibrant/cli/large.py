@@ -166,7 +166,13 @@ def large_fit(
     as ``large_report`` does. ``check`` validates the target.
     """
     with _asked(path, columns, method, None, None, target, None, "", check) as asked:
-        return None if asked is None else asked.fitted()
+        if asked is None:
+            return None
+        fitted, said = asked.fitted()
+        names = asked.rows.layout.values
+        if len(names) == 1:
+            fitted.risk_column_ = (names[0], asked.rows.layout.inputs)
+        return fitted, said
 
 
 @contextmanager
@@ -333,7 +339,7 @@ def _headed(first, columns, prefer):
     """Return (names of the predictions, the label, the weight); None for predictions of another
     kind.
     """
-    if columns.inputs not in (None, "probability", "logit") or columns.predicted:
+    if columns.unit not in (None, "probability", "logit") or columns.predicted:
         return None
     data: Any = read_source(first, columns, labels=False, prefer=prefer)
     if data.domain not in COUNTED:

@@ -9,6 +9,7 @@ import click
 from calibrant.cli.choosing import (
     chosen,
     fold_progress,
+    in_stored_unit,
     of_scores,
     reported,
     require_reference,
@@ -38,6 +39,8 @@ class Asked:
     cluster: str | None = None
     weight_kind: WeightKind = "frequency"
     test: Path | None = None
+    test_label: str | None = None
+    test_weight: str | None = None
     title: str | None = None
     time: str | None = None
     groups: str | None = None
@@ -84,7 +87,13 @@ def measured(file: Path, asked: Asked) -> Any:
         raise click.UsageError(
             "--cost-false-positive and --cost-false-negative need each other; pass both."
         )
+    if asked.test is None and (asked.test_label or asked.test_weight):
+        raise click.UsageError(
+            "--test-label and --test-weight name columns of --test TABLE; pass it, or leave them"
+            " out."
+        )
     loaded = saved(asked.calibrator, asked.method)
+    asked = replace(asked, columns=in_stored_unit(loaded, asked.columns))
     if not asked.of_rows:
         options = {
             "default": asked.default,
@@ -106,7 +115,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     if asked.test is not None:
         held_out = read_any(
             asked.test,
-            replace(asked.columns, task=data.domain.name),
+            _columns_of_test(asked, data),
             cluster=asked.cluster,
             prefer=data.inputs,
         )
@@ -166,6 +175,25 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
             progress=step,
             **options,
         )
+
+
+def _columns_of_test(asked: Asked, data: Any) -> Columns:
+    """Return the names of the columns of --test. Where labels or weights are files, those of TABLE
+    are not those of --test.
+    """
+    assert asked.test is not None
+    own = {"label": asked.test_label, "weight": asked.test_weight}
+    apart = asked.test.suffix.lower() == ".npy"
+    for what, name in own.items():
+        given = getattr(asked.columns, what)
+        if apart and name is None and (given is not None or what == "label"):
+            raise click.UsageError(
+                f"--test {asked.test} holds no {what}s, and those of TABLE belong to other rows;"
+                f" name the file of its {what}s with --test-{what}."
+            )
+        if not apart and data.source.kind != "npy":
+            own[what] = name or given
+    return replace(asked.columns, task=data.domain.name, label_option="--test-label", **own)
 
 
 def _test(test: Any, data: Any, groups: str | None, features: list[str] | None) -> Any:

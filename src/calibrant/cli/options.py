@@ -41,6 +41,7 @@ __all__ = [
     "share_options",
     "table_options",
     "target_option",
+    "test_options",
     "version_option",
     "weight_kind_option",
 ]
@@ -252,6 +253,15 @@ class Columns:
     skip_missing: bool = False
     model_version: str | None = None
     allow_other_version: bool = False
+    #: The unit stored in a saved calibrator, for one column without --inputs.
+    stored_unit: str | None = None
+    #: The option that names the outcomes, for messages.
+    label_option: str = "--label"
+
+    @property
+    def unit(self) -> str | None:
+        """The unit of one column: by --inputs, or as stored in a calibrator."""
+        return self.inputs or self.stored_unit
 
     @property
     def one(self) -> str | None:
@@ -520,6 +530,15 @@ def cluster_option(command: Callable[..., Any]) -> Callable[..., Any]:
         " intervals then count clusters, not rows."
     )
     return click.option("--cluster", metavar="NAME", help=words)(command)
+
+
+def test_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--test``, ``--test-label`` and ``--test-weight``."""
+    for what in ("weight", "label"):
+        words = f"The {what}s of --test, if they are named otherwise than those of TABLE."
+        command = click.option(f"--test-{what}", metavar="NAME", help=words)(command)
+    words = "Fit on all of TABLE and evaluate on this table instead of out of fold."
+    return click.option("--test", type=FILE, metavar="TABLE", help=words)(command)
 
 
 def weight_kind_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ from calibrant.cli.options import Columns
 from calibrant.cli.wording import few
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.reading import CLASSIFICATION
-from calibrant.errors import InputError
+from calibrant.errors import InputError, warn
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.frames.columns import starred
 from calibrant.labels import label_key, places
@@ -216,7 +216,8 @@ class PredictionFile(DataFile):
         self, fitted: Any, columns: Columns, levels: Any, beside: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Return the calibrated risk, or the calibrated classes with the confidence."""
-        if columns.one or columns.inputs:
+        usual = _found(self.source, columns, getattr(fitted, "inputs", None))[1]
+        if columns.one or columns.inputs or self.unit not in (None, usual):
             return _risk(self, fitted, columns, beside), {}
         return _classes(self, fitted, beside)
 
@@ -267,8 +268,9 @@ def _with_event(data, columns):
             else data
         )
     name = data.names[0] if data.names else "values"
-    values, inputs = as_risk(data.values, columns.inputs or data.inputs, name, data.path)
-    data = replace(data, values=values, inputs=inputs)
+    unit = columns.unit or data.inputs
+    values, inputs = as_risk(data.values, unit, name, data.path)
+    data = replace(data, values=values, inputs=inputs, unit=unit)
     if columns.classes is None and data.labels is not None:
         y, classes = two_labels(data.labels, columns.positive, data.path)
         data = replace(data, labels=y, classes=classes)
@@ -333,13 +335,16 @@ def key_of(source: Any, name: str | None, what: str) -> str | None:
 def _labels(source, columns, path):
     if source.kind == "npy":
         if columns.label is None:
-            raise InputError(f"{path} holds no labels; pass the file that does: --label LABELS.npy")
+            raise InputError(
+                f"{path} holds no labels; pass the file that does: {columns.label_option}"
+                " LABELS.npy."
+            )
         return sources.open_source(Path(columns.label)).content["values"]
     found = _optional(source, columns.label, "label")
     if found is None:
         raise InputError(
             f"{path} must hold the true labels as {', '.join(ARRAYS['label'])}; it holds"
-            f" {source.described()}; name yours with --label."
+            f" {source.described()}; name yours with {columns.label_option}."
         )
     name = key_of(source, columns.label, "label")
     require_all(missing_in(source, name), name, path, "a label")
@@ -391,18 +396,21 @@ def require_inputs(data: PredictionFile, calibrator: Any) -> None:
 
 
 def _risk(data, fitted, columns, beside):
-    """Return the calibrated risk under its column's name, or as a new column `risk` or
-    `confidence` if that column is in another unit.
+    """Return the calibrated risk under its column's name; if that column is in another unit, as a
+    new column `risk` or `confidence`, or `calibrated_risk` where it has that name itself.
     """
     risk = (
         fitted.predict(data.values)
         if data.inputs == "score"
         else fitted.predict_proba(data.given(fitted)["P"], **beside)[:, 1]
     )
-    if data.source.kind == "npy":
-        return {"values": risk}
-    added = "confidence" if columns.confidence else "risk"
-    return {data.names[0] if columns.inputs in (None, "probability") else added: risk}
+    npy, added = data.source.kind == "npy", "confidence" if columns.confidence else "risk"
+    name = "values" if npy else data.names[0]
+    if data.unit != "probability" and (npy or name == added or columns.inputs is None):
+        added = f"calibrated_{added}" if name == added else added
+        place = "is what is written" if npy else f"is added as {added!r}"
+        warn(f"{name!r} is in {data.unit}; the calibrated risk, from 0 to 1, {place}.")
+    return {name if npy or data.unit == "probability" else added: risk}
 
 
 def _classes(data, fitted, beside):

@@ -20,6 +20,7 @@ from calibrant.cli.options import (
     output_option,
     reference_option,
     refuse_existing,
+    test_options,
     weight_kind_option,
 )
 from calibrant.cli.wording import say
@@ -31,12 +32,7 @@ __all__ = ["report"]
 @click.argument("file", metavar="TABLE", type=FILE)
 @output_option("report.html", "Output file: an HTML page, or .json or .md by its suffix.")
 @method_options
-@click.option(
-    "--test",
-    type=FILE,
-    metavar="TABLE",
-    help="Fit on all of TABLE and evaluate on this table instead of out of fold.",
-)
+@test_options
 @gate_option('"ece>0.02" (uncalibrated predictions) or "after.ece>0.02"')
 @click.option(
     "--time",
