@@ -14,6 +14,7 @@ from benchmarks.questions.judge import judge
 from benchmarks.questions.logs import logs
 from benchmarks.questions.rules import rules
 from benchmarks.questions.speed import speed
+from benchmarks.questions.unequal import unequal
 
 #: Part -> (what runs it, its repeats by default and in full; the rows of a log for ``speed``).
 PARTS: dict[str, tuple[Callable[[int], None], int, int]] = {
@@ -22,6 +23,7 @@ PARTS: dict[str, tuple[Callable[[int], None], int, int]] = {
     "multilabel": (multilabel, 5, 20),
     "ordinal": (ordinal, 10, 50),
     "rules": (rules, 300, 10_000),
+    "unequal": (unequal, 400, 2_000),
     "judge": (judge, 2_000, 20_000),
     "speed": (speed, 1_000_000, 1_000_000),
 }

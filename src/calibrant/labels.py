@@ -1,6 +1,6 @@
 """Labels of rows and of columns, converted to positions of classes."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,6 +12,7 @@ from calibrant.errors import InputError
 __all__ = [
     "SoftLabels",
     "array_of",
+    "by_text",
     "class_array",
     "encode_labels",
     "is_indicator",
@@ -22,6 +23,26 @@ __all__ = [
     "places",
     "soft_refused",
 ]
+
+
+def by_text(given: Mapping[Any, Any], argument: str) -> dict[str, Any]:
+    """Return a mapping under the texts of its names; two names of one text are refused.
+
+    Examples
+    --------
+    >>> by_text({1: "good", "b": "bad"}, "models")
+    {'1': 'good', 'b': 'bad'}
+    """
+    named = dict[str, Any]()
+    for name, value in given.items():
+        if str(name) in named:
+            first = next(one for one in given if str(one) == str(name))
+            raise InputError(
+                f"{argument} must have names that differ as text; got {first!r} and {name!r}; give"
+                " one of them another name."
+            )
+        named[str(name)] = value
+    return named
 
 
 class SoftLabels:

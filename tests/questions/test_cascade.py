@@ -82,8 +82,10 @@ def test_rows_of_an_item_count_once():
         for k in range(300)
     ]
     rng.shuffle(rows)
-    found = QuestionCascade(risk=0.05, confidence=0.95).fit(rows, rows)
-    assert (found.certificate_.n, found.certificate_.unit) == (100.0, "clusters")
+    for over, unit in (("rows", "rows"), ("items", "clusters")):
+        found = QuestionCascade(risk=0.05, confidence=0.95, over=over).fit(rows, rows)
+        assert (found.certificate_.n, found.certificate_.unit) == (100.0, unit)
+        assert "one row of each of 100 items" in found.certificate_.method
     assert (found.small_share_, found.cost_) == (1.0, 1.0)
 
 

@@ -11,7 +11,7 @@ from calibrant.questions import (
     QuestionRules,
     read_questions,
 )
-from calibrant.questions.rules import thresholds_of
+from calibrant.questions.expected import thresholds_of
 
 
 def table(n, a, rng, bend=0.0):
@@ -33,9 +33,9 @@ def test_shares_pass_on_when_a_chain_is_tested_to_its_end():
 
 def test_thresholds_have_the_predicted_risk():
     scores = np.array([0.99, 0.9, 0.8, 0.5])
-    t = thresholds_of(scores, np.array([0.005, 0.055, 0.11, 0.5]))
+    t = thresholds_of(scores, np.ones(4), np.array([0.005, 0.055, 0.11, 0.5]))
     assert t.tolist() == [0.99, 0.8, 0.5, -np.inf]
-    assert thresholds_of(np.empty(0), np.array([0.1])).tolist() == [0.8]
+    assert thresholds_of(np.empty(0), np.empty(0), np.array([0.1])).tolist() == [0.8]
 
 
 def test_a_certificate_is_the_exact_binomial_test_at_its_edge():

@@ -122,7 +122,7 @@ def claims(rule: Any, record: Any) -> list[Claim]:
 
 
 def _rows(used: np.ndarray, wrong: np.ndarray) -> Unit:
-    return Unit(used[:, None] * 1.0, (used & wrong)[:, None] * 1.0)
+    return Unit(used[:, None] * 1.0, (used & wrong)[:, None] * 1.0, float(len(used)))
 
 
 @claims.register
@@ -130,7 +130,7 @@ def _(rule: QuestionRules, record: Questions) -> list[Claim]:
     record, held = rule.calibrated(record), rule.certificates_
     index, names = record.question.index, [str(name) for name in record.question.names]
     table = np.array([rule.thresholds_.get(name, math.inf) for name in names])[:, None]
-    units = list(units_of(record, table, rule.unit, index, real=True))
+    units = list(units_of(record, table, rule.unit, index, True, rule.counted))
     gap = record.confidence - record.correct
     found = dict.fromkeys(held, (units[0], gap))
     if rule.unit == "question":

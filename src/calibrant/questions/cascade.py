@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant._kernels.certificates import chains, fewest_rows
 from calibrant._support.estimators import BaseEstimator
+from calibrant._support.options import require_option
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee, Promised
@@ -16,7 +17,7 @@ from calibrant.errors import InputError
 from calibrant.groups import Groups
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
-from calibrant.questions.units import Unit
+from calibrant.questions.units import OVER, Over, Unit
 
 __all__ = ["QuestionCascade"]
 
@@ -40,6 +41,9 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
     risk : float, default 0.05
         Maximum share of wrong answers.
     confidence : float, default 0.95
+    over : {"rows", "items"}, default "rows"
+        What the error rate is a share of: rows, so that an item of ten rows counts ten times as
+        much as one of one row; or items, each with the mean of its rows.
     costs : (float, float), default (1.0, 10.0)
         Cost of one answer of the small and of the large model, in any unit. Rows of the large model
         pay both.
@@ -52,6 +56,7 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
     cost_ : float
         Mean cost of a row, in the unit of ``costs``.
     certificate_ : Certificate
+    largest_ : float, most rows of an item (by weight) in the labelled ones
     guarantee_ : Guarantee
 
     See Also
@@ -61,9 +66,9 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
     Notes
     -----
     Use it where a large model is accurate enough for all rows, and costs more. If it is not, decide
-    by ``QuestionRules`` which of its answers to use. An item with several rows counts once,
-    because they are dependent. The promise is for the mixture of questions in the log, and ends
-    when a model or the population changes.
+    by ``QuestionRules`` which of its answers to use. Rows of an item are dependent, so the largest
+    item bounds what one more can change. The promise is for the mixture of questions in the log,
+    with the weights of its rows, and ends when a model or the population changes.
 
     References
     ----------
@@ -96,10 +101,12 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         risk: float = 0.05,
         confidence: float = 0.95,
         *,
+        over: Over = "rows",
         costs: tuple[float, float] = (1.0, 10.0),
     ) -> None:
         self.risk: float = risk
         self.confidence: float = confidence
+        self.over: Over = over
         self.costs: tuple[float, float] = costs
 
     def fit(self, small: Any, large: Any) -> Self:
@@ -112,6 +119,7 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         """
         for name in ("risk", "confidence"):
             require_share(name, getattr(self, name))
+        require_option("over", self.over, OVER)
         cheap, dear = _read_costs(self.costs)
         one, other = as_questions(small), as_questions(large)
         _refuse_other_rows(one, other)
@@ -121,7 +129,8 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         thresholds = np.append(np.quantile(one.confidence, 1.0 - shares[:-1]), -np.inf)
         by_small = one.confidence[:, None] > thresholds
         wrong = np.where(by_small, *((rows.correct < 0.5)[:, None] for rows in (one, other)))
-        tested = Unit.of(np.ones_like(wrong), wrong, one.item_number, one.weights)
+        counted = (one.item_number, one.weights, self.over)
+        tested = Unit.of(np.ones_like(wrong), wrong, *counted)
         n, delta = tested.n, 1.0 - self.confidence
         every = np.ones(len(thresholds))
         (passed,) = chains([tested.p_values(self.risk, delta, every)], delta)
@@ -132,14 +141,15 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
                 f" {fewest_rows(self.risk, delta):,} labels are needed; allow more risk, label more"
                 " rows, or let QuestionRules decide which of its answers to use."
             )
-        used = by_small.mean(axis=0)
+        used = np.average(by_small, axis=0, weights=one.weights)
         cost = np.where(used > 0.0, cheap + (1.0 - used) * dear, dear)[:passed]
         best = int(cost.argmin())
         self.threshold_ = float(thresholds[best]) if used[best] > 0.0 else np.inf
         self.small_share_, self.cost_ = float(used[best]), float(cost[best])
         self.certificate_ = tested.certificate(
-            best, every, self.risk, self.confidence, "fixed sequence"
+            best, every, self.risk, self.confidence, "fixed sequence", self.over
         )
+        self.largest_: float = tested.top
         return self
 
     def decide(self, small: Any) -> np.ndarray:
@@ -156,9 +166,11 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         require_fitted(self, "certificate_")
         held = self.certificate_
         assumes = "new items come from the population of the labelled ones, for the same models"
+        if self.over == "rows" and self.largest_ > 1.0:
+            assumes += f", and are no larger than the largest of these ({self.largest_:,.4g} rows)"
         return Guarantee(
-            *("pac", "error rate of the answers of both models", "new rows of this mixture"),
-            *(assumes, held.n),
+            *("pac", "error rate of the answers of both models"),
+            *(f"new {self.over} of this mixture", assumes, held.n),
             most=self.risk,
             unit=held.unit,
             confidence=self.confidence,

@@ -20,16 +20,14 @@ from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.decisions.certainty import require_share, too_few
 from calibrant.decisions.selective_classifier import Certificate
 from calibrant.errors import CalibrationWarning, InputError, warn
+from calibrant.labels import by_text
+from calibrant.questions.expected import LEVELS, expected_of, scores_beside, thresholds_of
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
-from calibrant.questions.units import Unit, units_of
+from calibrant.questions.units import OVER, Over, Unit, units_of
 
-__all__ = ["QuestionRules", "thresholds_of"]
+__all__ = ["QuestionRules"]
 
-#: Predicted risks of the thresholds on a path, as multiples of the promised one.
-LEVELS = np.geomspace(0.05, 4.0, 32)
-#: Rows of a question from which its thresholds are learned, instead of from all questions.
-ENOUGH = 20
 #: Simulated paths by which a start is chosen.
 DRAWS = 300
 #: Name of the one certificate of a log.
@@ -46,9 +44,9 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     Each question has a path of thresholds that is learned from the scores of other rows. Its start
     has the most predicted power. From there the thresholds fall until the exact binomial test
     :math:`P(Bin(m, \text{risk}) \le e)` of the m labelled rows above one fails. Where items have
-    several rows, the test bets on their means, or draws one row of each if items are few. Each
-    question has its share of the failure probability; a path that passes to its end gives its share
-    to others.
+    several rows, or rows have weights, the test bets on the sums of items, or draws rows of
+    different items if these are few. Each question has its share of the failure probability; a path
+    that passes to its end gives its share to others.
 
     Parameters
     ----------
@@ -59,6 +57,10 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         What the promise holds for: each certified question; all questions in the mixture of the
         log; or items, which are finished if all of their questions are answered, and wrong if any
         answer is (a chain of questions).
+    over : {"rows", "items"}, optional
+        What the error rate of a question or log is a share of: rows (the default), so that an item
+        of ten rows counts ten times as much as one of one row; or items, each with the mean of its
+        rows. Finished items are counted alike; leave it out for these.
     family : {"split", "order"}
         How questions share the failure probability: split, or in an order of predicted power, each
         with all of it and one threshold, up to the first that fails.
@@ -81,6 +83,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     reasons_ : dict of question -> why it has no certificate, with the labels needed
     models_ : list of the versions of the model in the rows
     digest_ : hash of the rows
+    largest_ : float, most rows of an item (by weight) in the labelled ones
     guarantee_ : Guarantee
 
     See Also
@@ -95,6 +98,11 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     prove .113 at a confidence of .95. Labels must be missing at random. Certificates of single
     questions do not hold for chains, because rows that reach the second question are selected; use
     ``unit="item"`` for these. The promise ends when the model or the population changes.
+
+    The weights of a log are how much more frequent its rows are in the population than here, up to
+    a factor, learned from other rows; the promise is about that population. A weight of 2 counts
+    like the row twice in its item. One large item, or weight, bounds what all others prove: with
+    ``over="items"`` large items count like the others.
 
     References
     ----------
@@ -125,6 +133,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         confidence: float = 0.95,
         *,
         unit: Literal["question", "log", "item"] = "question",
+        over: Over | None = None,
         family: Literal["split", "order"] = "split",
         calibrator: Any = None,
         costs: Mapping[str, tuple[float, float]] | None = None,
@@ -135,6 +144,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         self.risk: float = risk
         self.confidence: float = confidence
         self.unit: Literal["question", "log", "item"] = unit
+        self.over: Over | None = over
         self.family: Literal["split", "order"] = family
         self.calibrator: Any = calibrator
         self.costs: Mapping[str, tuple[float, float]] | None = costs
@@ -178,19 +188,22 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     def guarantee_(self) -> Guarantee:
         """The promise, with its assumptions."""
         require_fitted(self, "thresholds_")
+        counted = self.counted
         over = {
-            "question": "new rows of each certified question, all at once",
-            "log": "new rows of all questions in this mixture",
+            "question": f"new {counted} of each certified question, all at once",
+            "log": f"new {counted} of all questions in this mixture",
             "item": "new items whose questions are all answered",
         }[self.unit]
         n = sum(one.n for one in self.certificates_.values())
         assumes = "new items come from the population of the labelled ones, for the same model"
+        if counted == "rows" and self.largest_ > 1.0:
+            assumes += f", and are no larger than the largest of these ({self.largest_:,.4g} rows)"
         first = next(iter(self.certificates_.values()), None)
         what = "error rate among answers that are used"
         return Guarantee(
             *("pac", what, over, assumes, n),
             most=self.risk,
-            unit="rows" if first is None else first.unit,
+            unit=OVER[counted],
             confidence=self.confidence,
             method="" if first is None else first.method,
         )
@@ -203,6 +216,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
             "risk": self.risk,
             "confidence": self.confidence,
             "unit": self.unit,
+            "over": self.counted,
             "thresholds": thresholds,
             "certificates": {k: one.to_dict() for k, one in self.certificates_.items()},
             "reasons": self.reasons_,
@@ -212,8 +226,30 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         for name in ("risk", "confidence"):
             require_share(name, getattr(self, name))
         require_option("unit", self.unit, ("question", "log", "item"))
+        require_option("over", self.over or "rows", OVER)
+        if self.over is not None and self.unit == "item":
+            raise InputError(
+                f'over must be left out where unit is "item", which counts items; got'
+                f" {self.over!r}."
+            )
         require_option("family", self.family, ("split", "order"))
         require_option("when_uncertain", self.when_uncertain, ("raise", "answer_none"))
+
+    def _read_costs(self, questions: set[str]) -> dict[str, tuple[float, float]]:
+        """The costs by the text of the question's name."""
+        costs = by_text(self.costs or {}, "costs")
+        others = sorted(set(costs) - questions)
+        if others:
+            raise InputError(
+                f"costs must be of questions of the log, {sorted(questions)[:8]}; got"
+                f" {others[0]!r}; leave it out."
+            )
+        return costs
+
+    @property
+    def counted(self) -> Over:
+        """The unit of the error rate: "rows" or "items"."""
+        return "items" if self.unit == "item" else self.over or "rows"
 
     def _scored(self, record: Questions) -> tuple[Questions, list[Questions]]:
         """(labelled rows to test, other rows for the paths), calibrated."""
@@ -237,15 +273,18 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         names = [str(one) for one in tested.question.names]
         present: list[int] = np.unique(tested.question.index).tolist()
         table = np.full((len(names), len(LEVELS)), math.inf)
-        scores = {q: _scores_beside(names[q], q, tested, beside) for q in present}
+        scores = {q: scores_beside(names[q], q, tested, beside) for q in present}
+        costs = self._read_costs({*names, *(str(q) for one in beside for q in one.question.names)})
         for q in present:
-            wrong, ask = (self.costs or {}).get(names[q], (0.0, 1.0))
-            table[q] = thresholds_of(scores[q], LEVELS * self.risk)
+            wrong, ask = costs.get(names[q], (0.0, 1.0))
+            table[q] = thresholds_of(*scores[q], LEVELS * self.risk)
             table[q] = np.maximum(table[q], 1.0 - ask / wrong if wrong > ask else -math.inf)
-        seen = list(units_of(tested, table, self.unit, tested.question.index, real=True))
+        how = (tested.question.index, True, self.counted)
+        seen = list(units_of(tested, table, self.unit, *how))
+        self.largest_: float = max(one.top for one in seen)
         if self.unit == "question":
             units = [names[q] for q in present]
-            expected = [_expected(scores[q], table[q]) for q in present]
+            expected = [expected_of(*scores[q], table[q]) for q in present]
             share, errors = (np.array(one) for one in zip(*expected, strict=True))
         else:
             units = [ALL]
@@ -281,12 +320,12 @@ class QuestionRules(Promised, Saved, BaseEstimator):
             if known.any():
                 rows = one.take(known)
                 code = index[rows.question.index]
-                found += units_of(rows, table, self.unit, code, real=False)
+                found += units_of(rows, table, self.unit, code, False, self.counted)
         if not found:
-            share, errors = _expected(np.empty(0), table[0])
+            share, errors = expected_of(np.empty(0), np.empty(0), table[0])
             return share[None], errors[None]
-        n = sum(one.n for one in found)
-        m, e = (np.sum([getattr(one, name) for one in found], axis=0) for name in ("m", "e"))
+        n = sum(one.scale * one.n for one in found)
+        m, e = (np.sum([one.scale * getattr(one, k) for one in found], axis=0) for k in ("m", "e"))
         return m[None] / n, e[None] / n
 
     def _answered(self, record: Questions, threshold: np.ndarray) -> np.ndarray:
@@ -301,8 +340,8 @@ class QuestionRules(Promised, Saved, BaseEstimator):
 
     def _certificate(self, path: "_Path", at: int) -> Certificate:
         how = f"paths of thresholds ({self.family})"
-        unit = None if self.unit == "question" else "clusters"
-        return path.unit.certificate(at, path.share, self.risk, self.confidence, how, unit)
+        figures = (path.share, self.risk, self.confidence, how, self.counted)
+        return path.unit.certificate(at, *figures)
 
     def _told(self) -> None:
         if self.certificates_:
@@ -371,35 +410,3 @@ def _reason(path: _Path, least: int, risk: float, confidence: float) -> str:
         f" certifying a risk of {risk:g} takes about {math.ceil(least / share):,} labels if few of"
         " them are; pass more, or allow more risk."
     )
-
-
-def _scores_beside(name: str, q: int, tested: Questions, beside: list[Questions]) -> np.ndarray:
-    """Confidences of other rows of a question; of other questions, if there are too few."""
-    own = [np.array([str(one) == name for one in part.question.names]) for part in beside]
-    parts = [
-        part.confidence[mask[part.question.index]] for part, mask in zip(beside, own, strict=True)
-    ]
-    scores = np.concatenate([np.empty(0), *parts])
-    if len(scores) >= ENOUGH:
-        return scores
-    others = tested.confidence[tested.question.index != q]
-    return np.concatenate([others, *(part.confidence for part in beside)])
-
-
-def _expected(scores: np.ndarray, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Predicted share of rows above each threshold, and of errors."""
-    if not len(scores):
-        share = np.linspace(0.05, 1.0, len(LEVELS))
-        return share, share * np.minimum(LEVELS, 1.0) * 0.5
-    above = scores[:, None] > thresholds
-    return above.mean(axis=0), ((1.0 - scores)[:, None] * above).mean(axis=0)
-
-
-def thresholds_of(scores: np.ndarray, risks: np.ndarray) -> np.ndarray:
-    """The lowest threshold above which the mean of 1 - score is at most each risk."""
-    if not len(scores):
-        return 1.0 - 2.0 * risks
-    ordered = np.sort(scores)[::-1]
-    mean = np.cumsum(1.0 - ordered) / np.arange(1, len(ordered) + 1)
-    count = np.searchsorted(mean, risks * (1.0 + 1e-12), side="right")
-    return np.append(ordered, -math.inf)[count]
