@@ -155,10 +155,13 @@ def _read(files, columns, risks):
             f"compare needs two different predictions or more; {found}; pass two TABLEs, or --risk"
             " twice."
         )
-    from calibrant.cli.reading import read_source
+    from calibrant.cli.reading import labelled, read_source
     from calibrant.cli.sources import open_source
 
-    sources, risks = [open_source(file) for file in files], risks or (None,)
+    sources, risks = (
+        [open_source(file, labelled(file, columns)) for file in files],
+        risks or (None,),
+    )
     if columns.skip_missing:
         sources, columns = (
             _without_missing(sources, columns, risks),

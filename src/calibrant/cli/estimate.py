@@ -88,7 +88,7 @@ def estimate(
         given |= {"inputs": old.inputs, "classes": old.classes}
     if features is not None:
         names = names_in_option(old.source, features)
-        given["X"] = tuple(features_of(one.source, names) for one in (old, new))
+        given["X"] = tuple(features_of(one.source, names, texts=True) for one in (old, new))
     usual = ("mae",) if old.domain is REGRESSION else ("accuracy",)
     P = new.said_like(old)
     found = estimates(P, keys or usual, reference=(old.said, old.labels), **given)

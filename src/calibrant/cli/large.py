@@ -19,7 +19,7 @@ from calibrant.cli.choosing import chosen, fitting
 from calibrant.cli.columns import as_floats
 from calibrant.cli.options import STDIN, Columns, paths_of
 from calibrant.cli.predictions import column_order, key_of, require_inputs
-from calibrant.cli.reading import read_file, read_source, rows_left
+from calibrant.cli.reading import labelled, read_file, read_source, rows_left
 from calibrant.cli.sources import parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import few, say
@@ -50,7 +50,7 @@ TEXT = (".csv", ".tsv", ".jsonl", ".ndjson")
 BLOCK = 2**22
 
 
-def large_rows(path: Path) -> int | None:
+def large_rows(path: Path | list[Path]) -> int | None:
     """Return the number of rows (lines of text) of a table that is read in parts; None for smaller
     ones and standard input.
     """
@@ -106,7 +106,7 @@ def _read_sample(
     its size.
     """
     share, chosen, start, rows = _limit() / count, [], 0, 0
-    for part in parts_of(path):
+    for part in parts_of(labelled(path, columns)):
         n = len(part)
         number = row_hash(start, n) if cluster is None else _of_clusters(part, cluster)
         own = drawn(number, share)
@@ -316,7 +316,9 @@ def large_table(
     """Yield the table, with text first written to a temporary Parquet file; None if the file has no
     probabilities or logits of classes.
     """
-    first, read = next(iter(parts_of(path))), replace(columns, skip_missing=False)
+    paths = labelled(path, columns)
+    count = large_rows(paths) or count
+    first, read = next(iter(parts_of(paths))), replace(columns, skip_missing=False)
     if columns.skip_missing:
         first = first.take(np.flatnonzero(rows_left(first, columns, True, prefer)))
     found = _headed(first, read, prefer)
@@ -325,10 +327,10 @@ def large_table(
         return
     names, label, weight = found
     with TemporaryDirectory(prefix="calibrant-") as folder:
-        files = [str(file) for file in paths_of(path)]
+        files = [str(file) for file in paths]
         if first.kind != "parquet" or columns.skip_missing:
             files = [f"{folder}/rows.parquet"]
-            count = _spooled(path, count, files[0], (names, label, weight), columns)
+            count = _spooled(paths, count, files[0], (names, label, weight), columns)
         labels = _labels(files, label)
         data: Any = read_source(_with_labels(first, label, labels), read, prefer=prefer)
         fitting(None, data)
@@ -350,7 +352,7 @@ def _headed(first, columns, prefer):
     return data.names, label, key_of(first, columns.weight, "weight")
 
 
-def _spooled(path, count, target, names, columns):
+def _spooled(paths, count, target, names, columns):
     """Write the columns needed to a Parquet file without the rows to skip, and return its number of
     rows.
     """
@@ -361,12 +363,12 @@ def _spooled(path, count, target, names, columns):
     writer, kind, rows = None, None, 0
     try:
         with progress("rows read", count, amounts=True) as step:
-            for part in parts_of(path):
+            for part in parts_of(paths):
                 if columns.skip_missing:
                     left = rows_left(part, columns, True)
                     part, lost = part.take(np.flatnonzero(left)), lost + np.sum(~left)
                 values = {
-                    name: as_floats(part.column(name), name, path)
+                    name: as_floats(part.column(name), name, part.path)
                     for name in (*predictions, *([weight] if weight else []))
                 }
                 made = arrow.table({**values, label: _label_column(part, label, kind, arrow)})
@@ -379,7 +381,10 @@ def _spooled(path, count, target, names, columns):
         if writer is not None:
             writer.close()
     if lost:
-        say(f"{path}: {lost:,} rows without prediction, label or weight are left out.", err=True)
+        say(
+            f"{few(paths)}: {lost:,} rows without prediction, label or weight are left out.",
+            err=True,
+        )
     return rows
 
 

@@ -16,7 +16,6 @@ from calibrant.cli.options import (
     column_options,
     gate_option,
     json_option,
-    paths_of,
     table_options,
     target_option,
 )
@@ -109,6 +108,7 @@ def monitor(
       calibrant monitor logs/ --by-file --by model --lines --fail-if "discoveries>0"
     """
     from calibrant.cli.gate import failed
+    from calibrant.cli.reading import labelled
     from calibrant.cli.slices import Tables, check_output, count_tables, write_result
     from calibrant.monitoring.over_time import monitor as watch
     from calibrant.monitoring.slices import worst_slices
@@ -126,7 +126,7 @@ def monitor(
     check_output(tables, source, reference)
     counted: Any = {
         path.name: count_tables(str(path), tables, columns, bins, target)[0]
-        for path in (paths_of(str(source)) if by_file else ())
+        for path in (labelled(source, columns) if by_file else ())
     } or count_tables(str(source), tables, columns, bins, target)[0]
     evaluation: Any = reduce(add, counted.values()) if by_file else counted
     if evaluation.target == "forecast" and bins is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from calibrant._support.natural_order import natural_order
 from calibrant.errors import InputError
 
 __all__ = [
@@ -69,12 +70,20 @@ class TablePath(click.Path):
         return super().convert(value, param, ctx)
 
 
-def paths_of(path: str | Path) -> list[Path]:
-    """Return the files of a table, sorted by name; those of a folder are of one kind."""
+def paths_of(path: str | Path | list[Path]) -> list[Path]:
+    """Return the files of a table, sorted by name and its numbers; those of a folder are of one
+    kind. A list is returned as it is.
+    """
+    if isinstance(path, list):
+        return path
     path = Path(path)
     if path == STDIN:
         return [path]
-    matches = sorted(map(Path, glob(str(path), recursive=True))) if _is_pattern(path) else [path]
+    matches = (
+        sorted(map(Path, glob(str(path), recursive=True)), key=natural_order)
+        if _is_pattern(path)
+        else [path]
+    )
     found = [file for match in matches for file in (_inside(match) if match.is_dir() else [match])]
     if not found:
         raise InputError(f"{path} must hold files that end in {', '.join(ENDINGS)}; it has none.")
@@ -90,7 +99,7 @@ def _inside(folder: Path) -> list[Path]:
     """Return the tables in a folder and its subfolders; names that begin with a dot or an
     underscore are other programs' notes.
     """
-    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    files = (file for file in sorted(folder.rglob("*"), key=natural_order) if file.is_file())
     return [
         file
         for file in files

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 
 from calibrant.cli import sources
-from calibrant.cli.columns import as_floats, missing_in
+from calibrant.cli.columns import ARRAYS, as_floats, missing_in
 from calibrant.cli.data_file import FILES, DataFile, kind_of
-from calibrant.cli.forecasts import ForecastFile
+from calibrant.cli.forecasts import OUTCOMES, ForecastFile
 from calibrant.cli.methods import import_extensions
-from calibrant.cli.options import Columns
+from calibrant.cli.options import Columns, paths_of
 from calibrant.cli.predictions import PredictionFile
 from calibrant.cli.question_file import QuestionFile
 from calibrant.cli.row_text import typed
-from calibrant.cli.wording import say
+from calibrant.cli.wording import few, say
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.groups import NamedColumns
@@ -23,11 +23,17 @@ __all__ = [
     "column_of",
     "columns_of",
     "features_of",
+    "labelled",
     "names_in_option",
     "read_file",
     "read_source",
     "rows_left",
 ]
+
+#: Kinds of files of which a table may have several, and the number of values in the part that shows
+#: whether one has labels.
+TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+HEAD = 2**13
 
 
 def read_file(
@@ -44,11 +50,41 @@ def read_file(
     prefer : "probability" or "logit", optional
         The one to read if the file holds both.
     """
+    columns = Columns() if columns is None else columns
     return read_source(
-        sources.open_source(path),
-        Columns() if columns is None else columns,
+        sources.open_source(path, labelled(path, columns) if labels else None),
+        columns,
         labels=labels,
         prefer=prefer,
+    )
+
+
+def labelled(path: Path, columns: Columns) -> list[Path]:
+    """Return the files of a table; of several, leave out those that have no labels yet, and print
+    their names.
+    """
+    files = paths_of(path)
+    names = [*ARRAYS["label"], *OUTCOMES] if columns.label is None else [columns.label]
+    lost = [file for file in files if len(files) > 1 and _unlabelled(file, columns, names)]
+    if not 0 < len(lost) < len(files):
+        return files
+    say(
+        f"{few(lost)} {'has' if len(lost) == 1 else 'have'} no labels yet and"
+        f" {'is' if len(lost) == 1 else 'are'} left out; `calibrant estimate {lost[-1]}"
+        f" --reference {path}` estimates how good the model is there.",
+        err=True,
+    )
+    return [file for file in files if file not in lost]
+
+
+def _unlabelled(file: Path, columns: Columns, names: list[str]) -> bool:
+    """Whether no row of a file has an outcome; False for logs of questions, whose rows differ."""
+    if not file.name.lower().removesuffix(".gz").endswith(TABLES):
+        return False
+    return not any(
+        QuestionFile.named(part, columns)
+        or any(name in part.content and not missing_in(part, name).all() for name in names)
+        for part in sources.parts_of([file], HEAD)
     )
 
 
@@ -121,8 +157,10 @@ def names_in_option(source: Any, text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def features_of(source: Any, names: list[str]) -> Any:
-    """Return columns of features as numbers, or one array of several dimensions unchanged."""
+def features_of(source: Any, names: list[str], texts: bool = False) -> Any:
+    """Return columns of features as numbers, or one array of several dimensions unchanged. With
+    ``texts``, columns that hold other values are levels.
+    """
     found = {name: source.column(source.require(name)) for name in names}
     deep = [values for values in found.values() if getattr(values, "ndim", 1) > 1]
     if deep and len(found) == 1:
@@ -140,11 +178,16 @@ def features_of(source: Any, names: list[str]) -> Any:
                 f" is missing ({len(missing)} such rows); fill it in, drop those rows, or leave"
                 " the column out of --features."
             )
+    return NamedColumns({name: _feature(source, name, texts) for name in names})
+
+
+def _feature(source: Any, name: str, texts: bool) -> np.ndarray:
+    values = source.column(name)
     try:
-        return NamedColumns(
-            {name: as_floats(values, name, source.path) for name, values in found.items()}
-        )
+        return as_floats(values, name, source.path)
     except InputError as error:
+        if texts:
+            return typed(values) if source.kind == "csv" else np.asarray(values)
         raise InputError(
             f"--features must name columns of numbers: {str(error).rstrip('.')}, or name others."
         ) from None

@@ -30,8 +30,8 @@ from calibrant.cli.data_file import kind_of
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
-from calibrant.cli.options import STDIN, Columns, paths_of, refuse_existing
-from calibrant.cli.reading import rows_left
+from calibrant.cli.options import STDIN, Columns, refuse_existing
+from calibrant.cli.reading import labelled, rows_left
 from calibrant.cli.sources import open_source, parts_of
 from calibrant.cli.tables import own_words, print_table, progress
 from calibrant.cli.wording import abridged, say
@@ -106,7 +106,7 @@ def count_tables(
     source: str, tables: Tables, columns: Columns, bins: Any, target: str | None = None
 ) -> Any:
     """Count each file once for --target and return (the evaluation, number of files)."""
-    paths, engine = paths_of(source), tables.engine or "auto"
+    paths, engine = labelled(Path(source), columns), tables.engine or "auto"
     with _table_of(source, paths, tables.time, columns) as table:
         in_parts = isinstance(table, list)
         if not in_parts and tables.resume is not None:
@@ -155,16 +155,16 @@ def _table_of(source: str, paths: list[Path], time: str | None, columns: Columns
         )
     changed = columns.skip_missing or columns.inputs not in (None, "probability")
     if STDIN in paths or any(path.suffix.lower() != ".parquet" for path in paths):
-        yield _arrow_table(open_source(Path(source)), time, columns)
+        yield _arrow_table(open_source(Path(source), paths), time, columns)
     elif not changed:
         yield [str(path) for path in paths]
-    elif large_rows(Path(source)) is None:
-        yield _arrow_table(open_source(Path(source)), time, columns)
+    elif large_rows(paths) is None:
+        yield _arrow_table(open_source(Path(source), paths), time, columns)
     else:
         parquet = import_extra("pyarrow.parquet", "counting files by slice", "cli")
         with TemporaryDirectory(prefix="calibrant-") as folder:
             writer = None
-            for part in parts_of(Path(source)):
+            for part in parts_of(paths):
                 made = _arrow_table(part, time, columns)
                 writer = writer or parquet.ParquetWriter(f"{folder}/rows.parquet", made.schema)
                 writer.write_table(made)

@@ -261,10 +261,10 @@ class CsvSource(TableSource):
         }
 
     @classmethod
-    def parts(cls, path: Path, lines: Any, encoding: str) -> Iterator[Any]:
+    def parts(cls, path: Path, lines: Any, encoding: str, cells: int) -> Iterator[Any]:
         """Sources of some rows each."""
         separator = separator_of(lines)
-        for header, rows in rows_in(lines, path, separator, PART_CELLS):
+        for header, rows in rows_in(lines, path, separator, cells):
             yield cls.holding(
                 path, cls._columns(path, header, rows), encoding=encoding, separator=separator
             )
@@ -333,7 +333,7 @@ class ParquetSource(TableSource):
             return self.content[name].to_numpy()
 
     @classmethod
-    def parts(cls, path: Path) -> Iterator[Any]:
+    def parts(cls, path: Path, cells: int) -> Iterator[Any]:
         """Sources of some rows each."""
         pyarrow, parquet = (
             import_extra(name, "reading parquet", "cli") for name in ("pyarrow", "pyarrow.parquet")
@@ -344,7 +344,7 @@ class ParquetSource(TableSource):
             parquet.ParquetFile(opened) as file,
         ):
             names = distinct(file.schema_arrow.names, path)
-            rows = max(1, min(PART_ROWS, PART_CELLS // max(len(names), 1)))
+            rows = max(1, min(PART_ROWS, cells // max(len(names), 1)))
             for batch in file.iter_batches(batch_size=rows):
                 table = pyarrow.Table.from_batches([batch])
                 yield cls.holding(path, {name: table.column(name) for name in names}, table=table)
@@ -422,10 +422,10 @@ class JsonlSource(TableSource):
         return len(self.objects)
 
     @classmethod
-    def parts(cls, path: Path, lines: Any, encoding: str) -> Iterator[Any]:
+    def parts(cls, path: Path, lines: Any, encoding: str, cells: int) -> Iterator[Any]:
         """Sources of some rows each."""
         given = False
-        while text := "".join(islice(lines, PART_ROWS)):
+        while text := "".join(islice(lines, min(PART_ROWS, cells))):
             if text.strip() or not given:
                 yield cls.of_objects(objects_of(text, path), path)
                 given = True
@@ -481,9 +481,11 @@ KINDS: dict[Any, Any] = {
 }
 
 
-def open_source(path: Path) -> Any:
-    """Open a table: a file by its ending, standard input by its first bytes, or several as one."""
-    paths = paths_of(path)
+def open_source(path: Path, files: list[Path] | None = None) -> Any:
+    """Open a table: a file by its ending, standard input by its first bytes, or several ``files``
+    as one.
+    """
+    paths = paths_of(path) if files is None else files
     if len(paths) == 1:
         return _opened(paths[0])
     sources = [_opened(one) for one in paths]
@@ -528,27 +530,29 @@ def _opened(path: Any) -> CsvSource:
     ](path, file)
 
 
-def parts_of(path: Path) -> Iterator[Any]:
-    """Read a table of CSV, JSON lines or Parquet in parts that fit into memory."""
+def parts_of(path: Path | list[Path], cells: int = PART_CELLS) -> Iterator[Any]:
+    """Read a table of CSV, JSON lines or Parquet in parts that fit into memory, of about ``cells``
+    values.
+    """
     first = None
     for file in paths_of(path):
-        for part in _parts(file):
+        for part in _parts(file, cells):
             first = part if first is None else first
             _require_alike(first, part)
             yield part
 
 
-def _parts(path):
+def _parts(path, cells):
     kind = _kind_of(path)
     if path.suffix.lower() == ".parquet":
-        yield from kind.parts(path)
+        yield from kind.parts(path, cells)
         return
     opened = gzip.open if path.suffix.lower() == ".gz" else open
     with opened(path, "rb") as file:
         encoding = encoding_of(file.read(4))
     with opened(path, "rt", encoding=encoding, newline="" if kind is CsvSource else "\n") as lines:
         try:
-            yield from kind.parts(path, lines, encoding)
+            yield from kind.parts(path, lines, encoding, cells)
         except UnicodeDecodeError as error:
             found = f"byte {error.object[error.start]:#04x}"
             raise InputError(

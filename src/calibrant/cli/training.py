@@ -11,7 +11,7 @@ from calibrant.cli.data_file import DataFile
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import key_of
-from calibrant.cli.reading import features_of, names_in_option
+from calibrant.cli.reading import features_of, labelled, names_in_option
 from calibrant.cli.sources import open_source
 from calibrant.cli.wording import few, say
 from calibrant.contracts.reading import CLASSIFICATION
@@ -84,7 +84,7 @@ def _source(data: DataFile, columns: Columns, path: Path) -> Any:
             f"--reference {path} has {count:,} rows, more than are held in memory at once; pass a"
             " random sample of the training rows."
         )
-    return open_source(path)
+    return open_source(path, labelled(path, columns))
 
 
 def _shared(data: DataFile, rows: Any, named: set[str | None], n_rows: int) -> list[str]:

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calibrant._support.natural_order import natural_order
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.frames.batching import runs
 from calibrant.threads import map_ahead
@@ -42,11 +43,13 @@ def files(source: Any) -> list[str] | None:
     for part in map(str, source):
         # An existing file is taken literally, even if its name looks like a pattern.
         pattern = any(c in part for c in "*?[") and not Path(part).exists()
-        matches = sorted(glob(part, recursive=True)) if pattern else [part]
+        matches = sorted(glob(part, recursive=True), key=natural_order) if pattern else [part]
         matches = [
             str(p)
             for m in matches
-            for p in (sorted(Path(m).glob("**/*.parquet")) if Path(m).is_dir() else [m])
+            for p in (
+                sorted(Path(m).glob("**/*.parquet"), key=natural_order) if Path(m).is_dir() else [m]
+            )
         ]
         if not matches or not all(Path(m).is_file() for m in matches):
             raise InputError(f"{part!r} must name Parquet files; no such file exists.")
@@ -154,10 +157,16 @@ def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
             if paths is None
             else module.fold_files(paths, kernel)
         )
-    state = kernel.empty()
-    for part in map_ahead(
-        kernel.over, runs(module.batches(opened(source, module), kernel.layout.needed))
-    ):
+    state, table = kernel.empty(), opened(source, module)
+    known = module.kinds(table)
+    missing = [name for name in kernel.layout.needed if name not in known]
+    if missing:
+        # Files are read one by one, and the names are those of the first.
+        raise InputError(
+            f"{', '.join(files(source) or ['the table'])} must have the columns that are read; it"
+            f" has no {missing[0]!r}; name files with the same columns."
+        )
+    for part in map_ahead(kernel.over, runs(module.batches(table, kernel.layout.needed))):
         state += part
     return state
 
