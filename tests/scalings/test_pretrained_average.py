@@ -7,21 +7,21 @@ import warnings
 
 import numpy as np
 import pytest
-from benchmarks.experiments import calibration_prior
 
 import calibrant as cb
+from benchmarks import pretrained_average
 from calibrant import metrics
 from calibrant.predictions import read
 from calibrant.scalings.ensembles import MEMBERS, task_numbers
 
-HELD_OUT = calibration_prior.TEST_ROWS
+HELD_OUT = pretrained_average.TEST_ROWS
 
 
 def _task(rng):
     """(record of the rows to fit on, P and y of those to judge by) of a task as the network was
     trained on.
     """
-    P, y = calibration_prior.simulated(rng)
+    P, y = pretrained_average.simulated(rng)
     return read(P[:-HELD_OUT], y[:-HELD_OUT]), P[-HELD_OUT:], y[-HELD_OUT:]
 
 
@@ -51,7 +51,7 @@ def test_on_new_tasks_it_is_better_than_every_member_and_than_their_plain_mean()
 def test_it_is_the_weighted_sum_of_its_members_and_the_weights_are_those_of_the_table():
     record, P, _ = _task(np.random.default_rng(3))
     cal = _fit(record)
-    first, second = json.loads(calibration_prior.TABLE.read_text(encoding="utf-8"))
+    first, second = json.loads(pretrained_average.TABLE.read_text(encoding="utf-8"))
     hidden = [
         max(
             0.0,
@@ -101,7 +101,7 @@ def test_the_numbers_of_a_task_by_hand():
 
 
 def test_the_table_holds_261_numbers_of_six_decimals():
-    layers = json.loads(calibration_prior.TABLE.read_text(encoding="utf-8"))
+    layers = json.loads(pretrained_average.TABLE.read_text(encoding="utf-8"))
     numbers = np.concatenate(
         [np.ravel(layer[key]) for layer in layers for key in ("weights", "offsets")]
     )
@@ -140,8 +140,8 @@ def test_training_gives_the_table():
     anew, kept = (
         json.loads(text)
         for text in (
-            calibration_prior.table(calibration_prior.trained()),
-            calibration_prior.TABLE.read_text(encoding="utf-8"),
+            pretrained_average.table(pretrained_average.trained()),
+            pretrained_average.TABLE.read_text(encoding="utf-8"),
         )
     )
     for mine, shipped in zip(anew, kept, strict=True):

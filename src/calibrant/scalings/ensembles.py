@@ -385,10 +385,10 @@ class PretrainedAverage(
     -----
     Use it as a fixed method where folds are too expensive, with a few hundred rows and up to 20
     classes; it costs up to twice as much as EMS. On 22 stored outputs outside its training
-    (``python -m benchmarks.experiments.calibration_prior``) its mean log loss was .80 % below that
-    of EMS at 250 rows and .30 % at 1,000, below that of SMS by 1.34 % and .69 %; against
-    ``AutoCalibrator`` it was .40 % lower at 250 rows and .24 % higher at 1,000. It was evaluated on
-    these 44 tasks only. Unlike out-of-fold evidence, it does not test the weights on your rows:
+    (the documentation's page of what was tried) its mean log loss was .80 % below that of EMS at
+    250 rows and .30 % at 1,000, below that of SMS by 1.34 % and .69 %; against ``AutoCalibrator``
+    it was .40 % lower at 250 rows and .24 % higher at 1,000. It was evaluated on these 44 tasks
+    only. Unlike out-of-fold evidence, it does not test the weights on your rows:
     prefer ``AutoCalibrator`` where it is affordable, and from 1,000 rows. It was trained on
     simulations of 2 to 20 classes and 60 to 2,000 rows, and beyond them its weights are an
     extrapolation. On 1,000 simulated rows of 100 classes it left half of its weight on the

@@ -1,10 +1,10 @@
 """Active learning with and without calibration: figures 3 and 4 of the paper on Gaussian-process
 calibration, as numbers.
 
-    python benchmarks/experiments/active_learning.py  # one shuffle, 4,000 rows of the stream;
+    python benchmarks/papers/gp/active_learning.py  # one shuffle, 4,000 rows of the stream;
     needs river
-    python benchmarks/experiments/active_learning.py --shuffles 10 --rows 16000 --test 9090
-    python benchmarks/experiments/active_learning.py --active-calibration
+    python benchmarks/papers/gp/active_learning.py --shuffles 10 --rows 16000 --test 9090
+    python benchmarks/papers/gp/active_learning.py --active-calibration
 
 Two online Mondrian forests (river's AMFClassifier) see KITTI's five common classes in the same
 order. Each asks for a row's label where the entropy of what it says (nats) exceeds 0.5; both start

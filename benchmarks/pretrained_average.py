@@ -1,26 +1,23 @@
-"""A small network, trained before on simulated tasks, that weighs four scalings:
-``python -m benchmarks.experiments.calibration_prior``.
+"""Train the small network that weighs four scalings, on simulated tasks:
+``python -m benchmarks.pretrained_average``.
 
 Each simulated task has 2 to 20 classes, 60 to 2,000 rows, and predictions that are overconfident or
 underconfident, wrong for single classes, distorted and noisy. Temperature, structured vector,
 structured matrix and ensemble matrix scaling are fitted on it; from ten numbers that describe the
 task, the network predicts weights that average them with the unchanged predictions and minimise the
 log loss on other rows of the task. It never sees a stored output. The library has it as
-``PretrainedAverage``; ``--train`` retrains it and writes the package's table of its 261 numbers.
+``PretrainedAverage``; this writes the package's table of its 261 numbers.
 """
 
-import argparse
 import json
 import warnings
 from functools import cache
 from pathlib import Path
 
 import numpy as np
-from benchmarks.experiments.beside_structured import show
 from benchmarks.small_network import SmallNetwork, adam
 from scipy.special import softmax
 
-import calibrant as cb
 from calibrant.errors import CalibrationWarning
 from calibrant.predictions import read
 from calibrant.scalings import ensembles
@@ -104,16 +101,5 @@ def table(network):
     return json.dumps(layers) + "\n"
 
 
-METHODS = {"network's average of scalings": cb.scalings.PretrainedAverage}
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--train",
-        action="store_true",
-        help="train anew and write the package's table, instead of judging it",
-    )
-    if parser.parse_args().train:
-        TABLE.write_text(table(trained()), encoding="utf-8")
-    else:
-        show(METHODS)
+    TABLE.write_text(table(trained()), encoding="utf-8")
