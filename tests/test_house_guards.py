@@ -13,6 +13,8 @@ def test_names_may_be_renamed_and_words_may_change_but_no_number_may():
     assert compare(
         without_words(before, ["/sentence$"], {"^old/": "new/"}), without_words(now, ["/sentence$"])
     ) == ["differs new/sentence: 2 numbers -> 2 numbers"]
+    assert compare({**now, "metric/gone": "1"}, now, ["^metric/"]) == []
+    assert compare(now, {}, ["^metric/"]) == ["gone new/sentence", "gone new/value"]
     same = {**now, "new/sentence": "12 rows, predicted .5"}
     assert (
         compare(
@@ -26,7 +28,7 @@ def test_names_may_be_renamed_and_words_may_change_but_no_number_may():
 
 
 def test_the_committed_map_can_be_read():
-    assert json.loads(MAP.read_text("utf-8")).keys() == {"renamed", "texts"}
+    assert json.loads(MAP.read_text("utf-8")).keys() == {"gone", "renamed", "texts"}
 
 
 def test_a_place_that_asks_for_the_kind_is_counted_however_it_asks():

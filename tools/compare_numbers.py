@@ -6,9 +6,10 @@ their intervals, calibrators, decisions, audits, repairs of groups, comparisons,
 monitoring and the command line. Numbers are compared bit by bit; differences and missing names are
 listed, and the exit code is 1 if there are any.
 
-``tools/numbers_map.json`` lists the exceptions: ``renamed`` maps regular expressions for names to
-their new names; ``texts`` holds expressions for names whose words may change, while their numbers
-are still compared. ``--part PART`` runs a part of the program, ``--only PREFIX`` shows one.
+``tools/numbers_map.json`` lists the exceptions: ``gone`` holds regular expressions for names that
+were deleted on purpose, ``renamed`` maps those for names to their new names, and ``texts`` holds
+those for names whose words may change, while their numbers are still compared. ``--part PART``
+runs a part of the program, ``--only PREFIX`` shows one.
 """
 
 import argparse
@@ -59,10 +60,14 @@ def without_words(
     return out
 
 
-def compare(before: Found, now: Found) -> list[str]:
-    """One line for each name whose numbers differ, or that only one side has."""
+def compare(before: Found, now: Found, gone: Sequence[str] = ()) -> list[str]:
+    """One line for each name whose numbers differ, or that only one side has; a name that matches
+    one of ``gone`` may be missing now.
+    """
     lines = []
     for name in sorted(before.keys() | now.keys()):
+        if name not in now and any(re.search(pattern, name) for pattern in gone):
+            continue
         if name not in now or name not in before:
             lines.append(f"{'gone' if name not in now else 'new '} {name}")
         elif before[name] != now[name]:
@@ -91,7 +96,7 @@ def main(arguments: list[str]) -> int:
         before = numbers_of(checkout(options.revision, Path(folder)), options.part)
     before = without_words(before, left_out["texts"], left_out["renamed"])
     now = without_words(numbers_of(ROOT, options.part), left_out["texts"])
-    lines = compare(before, now)
+    lines = compare(before, now, left_out["gone"])
     found = [line for line in lines if line.split(" ", 1)[1].lstrip().startswith(options.only)]
     print("\n".join(found))
     values = sum(len(v) if isinstance(v, list) else 1 for v in now.values())
