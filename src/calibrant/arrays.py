@@ -2,14 +2,24 @@
 arrays, without importing these libraries.
 """
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant.errors import CalibrationWarning, InputError, warn
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+else:
+
+    class ArrayLike:
+        """Numbers in any form that becomes an array: NumPy's type of that name, which ``help``
+        would otherwise write out on nine lines.
+        """
+
+
 __all__ = [
+    "ArrayLike",
     "binary_outcomes",
     "column_names",
     "new_weights",

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.draws import numbered_by_content, row_codes
 from calibrant._support.options import require_count, require_not_negative, require_option
+from calibrant.arrays import ArrayLike
 from calibrant.audits.families import audited
 from calibrant.audits.found import number_features
 from calibrant.audits.levels import Column, cells, columns_of, family

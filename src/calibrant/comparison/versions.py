@@ -6,14 +6,13 @@ from functools import partial, singledispatch
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels.certificates import rows_for_rate
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.intervals import mean_limits, normal_quantile, powers
 from calibrant._kernels.ragged_links import row_sums
-from calibrant.arrays import column_names
+from calibrant.arrays import ArrayLike, column_names
 from calibrant.audits.families import audited
 from calibrant.audits.levels import Column, cells, columns_of, family
 from calibrant.audits.sample import ScoreSample

@@ -3,11 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant._kernels.groups import rows_by_group
 from calibrant._support.class_rates import ClassRates
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.kinds import require_map, require_signal
 from calibrant.contracts.map import Map

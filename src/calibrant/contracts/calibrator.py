@@ -4,13 +4,12 @@ from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import ZERO_FLOOR, share_rest
 from calibrant._support.estimators import NotFittedError
 from calibrant._support.group_levels import GroupLevels
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
-from calibrant.arrays import column_names, text_names
+from calibrant.arrays import ArrayLike, column_names, text_names
 from calibrant.contracts.compiled import Compiled
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.domain_calibrator import DomainCalibrator

@@ -4,13 +4,13 @@ from abc import ABC, abstractmethod
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.groups import rows_by_group
 from calibrant._support.estimators import BaseEstimator, Exampled, Listed, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.expression import Expression, source
 from calibrant.contracts.tags import MapTags

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._support.trial import require_valid, trial
-from calibrant.arrays import column_names
+from calibrant.arrays import ArrayLike, column_names
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.domain_calibrator import DomainCalibrator

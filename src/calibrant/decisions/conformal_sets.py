@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial, trial_rows
-from calibrant.arrays import new_weights
+from calibrant.arrays import ArrayLike, new_weights
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.guarantee import Guarantee, Promised

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant import arrays
 from calibrant._kernels.certificates import fewest_rows
@@ -23,6 +22,7 @@ from calibrant._support.options import require_option
 from calibrant._support.rounded import percent
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import plain
 from calibrant.contracts.guarantee import Guarantee, Promised

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.normal_scores import interpolate, invert, line_moments
+from calibrant.arrays import ArrayLike
 from calibrant.errors import InputError
 
 __all__ = [

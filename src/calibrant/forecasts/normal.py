@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibrant.arrays import column_names, to_array
+from calibrant.arrays import ArrayLike, column_names, to_array
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast, require_finite, require_positive_std
 

@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._kernels.normal_scores import line_moments
-from calibrant.arrays import to_array
+from calibrant.arrays import ArrayLike, to_array
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.forecasts.forecast import Forecast, require_finite, require_positive_std
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._support.options import require_count, require_option
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric, SumMetric
 from calibrant.errors import InputError

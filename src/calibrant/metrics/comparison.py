@@ -6,10 +6,10 @@ from itertools import combinations
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._support.card import Card, Shown
 from calibrant._support.extras import import_extra
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.columns import Result
 from calibrant.contracts.domain import DOMAINS, domain_of_input, outcomes_apart
 from calibrant.contracts.interval import require_level, require_resamples

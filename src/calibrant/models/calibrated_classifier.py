@@ -3,7 +3,6 @@
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from calibrant._kernels.softmax import softmax
 from calibrant._support.estimators import ClassifierMixin, account
 from calibrant._support.options import require_option
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output

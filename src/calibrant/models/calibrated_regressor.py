@@ -3,12 +3,12 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._support.estimators import RegressorMixin, account
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.kinds import require_regression_calibrator
 from calibrant.contracts.regression_calibrator import RegressionCalibrator

@@ -5,13 +5,13 @@ versions.
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.conformal import plus_promise, row_statistics, shares
 from calibrant._support.estimators import RegressorMixin
 from calibrant._support.options import require_option
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several

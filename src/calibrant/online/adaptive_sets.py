@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.online_quantiles import ideal_worst_window, worst_window
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_count, require_option
 from calibrant._support.saving import Saved
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.columns import Result
 from calibrant.contracts.reading import read_labelled

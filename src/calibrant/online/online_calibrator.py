@@ -5,7 +5,6 @@ from copy import copy
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.online_isotonic import CENTRES, Cells, begin_isotonic
@@ -20,7 +19,7 @@ from calibrant._kernels.online_mixture import (
 )
 from calibrant._kernels.softmax import log_softmax_mixed
 from calibrant._support.options import require_count, require_option
-from calibrant.arrays import to_array
+from calibrant.arrays import ArrayLike, to_array
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.tags import Tags

@@ -101,6 +101,8 @@ def read(
     ):
         # Large labelled float32 arrays stay float32: fits on them are more precise than the data.
         values = values.astype(np.float64, copy=False)
+    if y is None:
+        values = np.ascontiguousarray(values)
     values, one_column = _two_columns(values, inputs)
     if names is not None and classes is not None and not one_column:
         values = _reorder(values, names, classes)

@@ -56,11 +56,13 @@ class Predictions(Given):
 
     @cached_property
     def probabilities(self) -> np.ndarray:
-        """(n, K) float64, rows summing to 1."""
+        """(n, K) float64, rows summing to 1; in C order, so that NumPy's sums over the classes of
+        a row have the same bits in any batch and from any layout.
+        """
         return (
-            _softmax.softmax(self.values)
+            np.ascontiguousarray(_softmax.softmax(self.values))
             if self.kind == "logit"
-            else np.divide(self.values, self.row_sums[:, None], dtype=np.float64)
+            else np.divide(self.values, self.row_sums[:, None], dtype=np.float64, order="C")
         )
 
     @cached_property
@@ -69,7 +71,9 @@ class Predictions(Given):
         above a small positive number.
         """
         if self.kind == "logit":
-            return _softmax.log_softmax(self.values)
+            found = _softmax.log_softmax(self.values)
+            # Predictions, as opposed to losses, are in C order too.
+            return found if self.labels is not None else np.ascontiguousarray(found)
         if self.workspace is not None and _softmax.working_dtype(self.values) == np.float32:
             # In blocks: three arrays of this size would not stay in the cache.
             out = np.empty_like(self.values)

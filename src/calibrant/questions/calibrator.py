@@ -4,13 +4,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.ragged_links import RaggedRows
 from calibrant._kernels.softmax import inner_limits
 from calibrant._support.options import require_option
-from calibrant.arrays import column_names, to_array
+from calibrant.arrays import ArrayLike, column_names, to_array
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.domain_calibrator import DomainCalibrator

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import log_odds
 from calibrant._support.options import require_option
-from calibrant.arrays import to_array
+from calibrant.arrays import ArrayLike, to_array
 from calibrant.contracts.columns import Result
 from calibrant.contracts.interval import require_level
 from calibrant.decisions.certainty import require_share

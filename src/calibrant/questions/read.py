@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._support.options import require_option
-from calibrant.arrays import column_names, to_array, weights
+from calibrant.arrays import ArrayLike, column_names, to_array, weights
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import Groups
 from calibrant.labels import encode_labels, is_missing

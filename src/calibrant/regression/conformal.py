@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.conformal import cumulated, shares
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_option
-from calibrant.arrays import new_weights
+from calibrant.arrays import ArrayLike, new_weights
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.regression_calibrator import RegressionCalibrator

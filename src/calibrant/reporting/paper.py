@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import ArrayLike
-
+from calibrant.arrays import ArrayLike
 from calibrant.displays.calibration import CalibrationDrawing
 from calibrant.displays.paper import PaperFigure
 from calibrant.errors import InputError

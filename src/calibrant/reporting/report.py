@@ -10,10 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from numpy.typing import ArrayLike
-
 from calibrant._support.card import Card, Shown
 from calibrant._support.files import replacing
+from calibrant.arrays import ArrayLike
 from calibrant.audits.result import Audit
 from calibrant.contracts.domain import outcomes_apart
 from calibrant.contracts.guarantee import Promised

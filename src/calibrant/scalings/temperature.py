@@ -3,7 +3,6 @@
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.softmax import softmax
 from calibrant._kernels.temperature import (
@@ -14,6 +13,7 @@ from calibrant._kernels.temperature import (
 )
 from calibrant._support.options import require_not_negative
 from calibrant._support.solving import least_nll
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import FitWarning, warn

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._support.group_levels import GroupLevels, same_levels
 from calibrant._support.solving import one_blas_thread
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.expression import weighted_sum
 from calibrant.contracts.tags import Tags

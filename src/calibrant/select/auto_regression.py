@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._support.options import require_count
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.symbolic_forecast import SymbolicAverage

@@ -3,8 +3,8 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.groups import in_clusters, read_groups

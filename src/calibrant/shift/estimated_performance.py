@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._kernels.intervals import inside, normal_quantile
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import log_odds
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_option
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.columns import Result
 from calibrant.contracts.interval import require_level
 from calibrant.errors import InputError

@@ -4,12 +4,11 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._support.group_levels import GroupLevels, cell_codes, crossings, same_levels
 from calibrant._support.options import require_count
 from calibrant._support.trial import require_valid, trial, trial_rows
-from calibrant.arrays import whole_rows
+from calibrant.arrays import ArrayLike, whole_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.tags import Tags
 from calibrant.errors import InputError

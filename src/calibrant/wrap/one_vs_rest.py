@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant._kernels.fixed_order import sum_rows
 from calibrant._kernels.softmax import log_softmax_mixed, normalise_rows
 from calibrant._support.class_rates import event_rows
 from calibrant._support.solving import tempered_scores
+from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.expression import constant, join
