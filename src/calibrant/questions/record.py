@@ -66,6 +66,14 @@ class Questions(PlainRows):
     signal_names: tuple[str, ...] = ()
     decimals: int | None = None
 
+    def __repr__(self) -> str:
+        kinds = ", ".join(KINDS[k] for k in np.unique(self.kind))
+        return (
+            f"Questions of {len(self):,} rows ({kinds}): {len(self.question.names):,} questions,"
+            f" {len(self.item.names):,} items, {len(self.probability):,} options,"
+            f" {int(self.labelled.sum()):,} rows labelled"
+        )
+
     def __len__(self) -> int:
         return len(self.kind)
 
