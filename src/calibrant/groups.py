@@ -12,7 +12,7 @@ import numpy as np
 from calibrant._kernels.draws import numbered_by_content
 from calibrant.arrays import column_names, plain_array, rows_named
 from calibrant.errors import CalibrationWarning, InputError, SparseDataWarning, warn
-from calibrant.labels import array_of, is_missing, label_array, label_key
+from calibrant.labels import array_of, by_text, is_missing, label_array, label_key
 from calibrant.levels import levels_of
 
 __all__ = [
@@ -87,7 +87,7 @@ class NamedColumns:
 
     def __init__(self, given: Mapping[str, Any]) -> None:
         self._held: dict[str, np.ndarray] = {
-            str(name): _labels(values, "groups") for name, values in given.items()
+            name: _labels(values, "groups") for name, values in by_text(given, "groups").items()
         }
         shapes = {column.shape for column in self._held.values()}
         if len(shapes) != 1 or len(next(iter(shapes))) != 1:
@@ -264,10 +264,11 @@ def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, n
     """``label_columns`` without a record: for every input row."""
     column_names(groups, name)
     if isinstance(groups, Mapping):
-        return [(str(column), _labels(values, name)) for column, values in groups.items()]
+        return [(text, _labels(values, name)) for text, values in by_text(groups, name).items()]
     if hasattr(groups, "columns") and hasattr(groups, "shape"):
         columns = getattr(groups, "column_names", groups.columns)
-        return [(str(column), _labels(groups[column], name)) for column in columns]
+        columns = by_text({column: groups[column] for column in columns}, name)
+        return [(text, _labels(values, name)) for text, values in columns.items()]
     labels = _labels(groups, name)
     called = getattr(groups, "name", None)
     called = called if isinstance(called, str) else None

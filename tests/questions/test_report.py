@@ -97,7 +97,7 @@ def test_models_are_compared_on_the_same_outcomes():
     assert found.clusters == 180
     page = cb.report({"raw": log, "calibrated": better}, n_resamples=50)
     assert page.to_dict()["verdict"]["action"] == "Use calibrated."
-    with pytest.raises(InputError, match="must hold the same outcomes in the same order"):
+    with pytest.raises(InputError, match="raw and other must have the same outcomes"):
         cb.compare({"raw": log, "other": read_questions(rows(2))})
 
 

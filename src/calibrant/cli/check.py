@@ -51,12 +51,10 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
     data: Any = read_file(file, columns, prefer=getattr(fitted, "inputs", None))
     if isinstance(fitted, DomainCalibrator):
         fitting(fitted, data)
-    found = locked.check(*_rows(fitted, data), version=swap)
+    weight = None if data.labels is None else data.weight
+    found = locked.check(*_rows(fitted, data), sample_weight=weight, version=swap)
     if not found:
-        raise InputError(
-            f"{file} must hold labelled rows of the certified questions of {lock}; it has none;"
-            " pass a log of the same questions."
-        )
+        raise InputError(f"{lock} must certify something to check; its rule answers no row.")
     others = [str(one) for one in found if one.state != "holds"]
     held = ", ".join(one.name or "all rows" for one in found)
     limit = getattr(fitted, "risk", None)

@@ -8,6 +8,7 @@ from calibrant.contracts.domain import Domain, Facet
 from calibrant.contracts.kinds import require_any_calibrator, require_regression_calibrator
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
+from calibrant.labels import by_text
 from calibrant.questions.automatic import AutoQuestionCalibrator
 from calibrant.questions.domain import QUESTIONS
 from calibrant.scalings.constant import Identity
@@ -69,7 +70,8 @@ def several(calibrator: Any, domain: Domain = CLASSIFICATION) -> dict[str, Any] 
     single one.
     """
     if isinstance(calibrator, Mapping):
-        named = {str(name): resolve(value, domain) for name, value in calibrator.items()}
+        named = by_text(calibrator, "calibrator")
+        named = {name: resolve(value, domain) for name, value in named.items()}
     elif isinstance(calibrator, list | tuple):
         named = {}
         for value in calibrator:

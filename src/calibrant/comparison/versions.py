@@ -12,7 +12,7 @@ from calibrant._kernels.certificates import rows_for_rate
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.intervals import mean_limits, normal_quantile, powers
 from calibrant._kernels.ragged_links import row_sums
-from calibrant.arrays import ArrayLike, column_names
+from calibrant.arrays import ArrayLike
 from calibrant.audits.families import audited
 from calibrant.audits.levels import Column, cells, columns_of, family
 from calibrant.audits.sample import ScoreSample
@@ -35,8 +35,9 @@ from calibrant.metrics.comparison import compare
 from calibrant.monitoring.lock import Lock
 from calibrant.monitoring.promises import SwapCheck, check_promise
 from calibrant.predictions import Inputs, read
+from calibrant.predictions.pairs import require_row_order, shared_classes
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.read import as_questions
+from calibrant.questions.pairs import read_paired
 from calibrant.questions.rules import QuestionRules
 
 __all__ = ["compare_versions"]
@@ -76,12 +77,6 @@ def _of_numbers(old: Any, new: Any) -> Moves:
 
 
 def _of_questions(old: Any, new: Any) -> Moves:
-    asked = [one.question.names[one.question.index].tolist() for one in (old, new)]
-    if asked[0] != asked[1] or not np.array_equal(old.start, new.start):
-        raise InputError(
-            "old and new must hold the same rows with the same options, in the same order; got"
-            " others; sort both by item and question."
-        )
     distance = 0.5 * row_sums(np.abs(new.probability - old.probability), old.start)
     others = {"changed answers": old.answer != new.answer, "distance": distance}
     return "confidence", old.confidence, new.confidence, others
@@ -146,8 +141,11 @@ def compare_versions(
     ----------
     old, new : (n, K), or (n,) for binary; forecasts, or pairs (mean, std); or logs of questions
         Predictions of the two versions, before calibration, for the same rows in the same order.
+        Logs are paired by item, question and the names of the options; frames of classes by the
+        names of their columns.
     y : (n,) outcomes, optional
-        Missing (None or NaN) where a row has no label; logs of questions hold their own.
+        Missing (None or NaN) where a row has no label; logs of questions hold their own, in one of
+        the two or both.
     calibrator : fitted calibrator or Lock, optional
         That of the old version. Without one and without a rule, the predictions of the new version
         are tested as they are, against a re-fit by the default calibrator.
@@ -212,11 +210,6 @@ def compare_versions(
     require_level(level)
     domain = domain_of_input(*(old[:2] if isinstance(old, tuple) else (old,)))
     sides, known = _read(domain, old, new, y, classes, inputs, cluster)
-    if len(sides[0]) != len(sides[1]):
-        raise InputError(
-            f"old and new must hold the same rows; got {len(sides[0])} and {len(sides[1])}; keep"
-            " the rows that both have, in one order."
-        )
     named = columns_named(sides[0]) if groups is None else label_columns(groups, sides[0])
     score, before, after, others = MOVES[domain](sides[0], sides[1])
     given = [one.fitted if isinstance(one, Lock) else one for one in (calibrator, rule)]
@@ -233,7 +226,13 @@ def compare_versions(
         own = [(name, column[rows]) for name, column in named]
         losses = look(own, labelled[0], first, second)
     return VersionComparison(
-        *_advised(checks, sides[0].agrees_with(sides[1]), given[1], 1.0 - level),
+        *_advised(
+            checks,
+            sides[0].agrees_with(sides[1]),
+            any(one is not None for one in given),
+            given[1],
+            1.0 - level,
+        ),
         [_mean(name, one * 1.0, sides[0], level) for name, one in moves.items()],
         look(named, sides[0], before, after),
         [one for one in losses if one.change < 0.0],
@@ -252,14 +251,17 @@ def _read(
     which is not used.
     """
     if domain is QUESTIONS:
-        sides = [clustered(as_questions(one, y), cluster) for one in (old, new)]
-        return sides, sides[0].labelled
+        both = read_paired({"old": old, "new": new}, y).values()
+        return [clustered(one, cluster) for one in both], np.logical_and(
+            *(b.labelled for b in both)
+        )
+    require_row_order({"old": old, "new": new, "y": y})
     if domain is CLASSIFICATION and classes is None:
-        # The columns of a frame may come in another order.
-        classes = column_names(old)
+        classes = shared_classes({"old": old, "new": new})
     old, new = (as_forecast(one) if domain is REGRESSION else one for one in (old, new))
     if y is None and domain is CLASSIFICATION:
         sides = [read(one, None, inputs=inputs, classes=classes) for one in (old, new)]
+        _require_same_number(*sides)
         return [clustered(one, cluster) for one in sides], np.zeros(len(sides[0]), bool)
     listed = [None] * len(old) if y is None else array_of(y).tolist()
     known = np.array([not is_missing(one) for one in listed])
@@ -267,7 +269,17 @@ def _read(
     filled = np.array([one if seen else any_one for one, seen in zip(listed, known, strict=True)])
     score = CHOSEN_BY[domain].score
     sides = [read_for([score], filled, one, None, None, classes, inputs) for one in (old, new)]
-    return [clustered(one.one_output(), cluster) for one in sides], known
+    sides = [one.one_output() for one in sides]
+    _require_same_number(*sides)
+    return [clustered(one, cluster) for one in sides], known
+
+
+def _require_same_number(old: Any, new: Any) -> None:
+    if len(old) != len(new):
+        raise InputError(
+            f"old and new must hold the same rows; got {len(old)} and {len(new)}; keep the rows"
+            " that both have, in one order."
+        )
 
 
 def _decisions(calibrator: Any, rule: Any, sides: Sequence[Any]) -> dict[str, np.ndarray]:
@@ -309,14 +321,15 @@ def _checks(
 
 
 def _advised(
-    checks: list[SwapCheck], same: bool, rule: Any, alpha: float
+    checks: list[SwapCheck], same: bool, promised: bool, rule: Any, alpha: float
 ) -> tuple[str, str, float]:
     """Return (advice, reason, labels needed)."""
-    if same:
-        return "keep", "both versions predict the same", 0.0
     broken = [one for one in checks if one.state == "broken"]
     untold = [one for one in checks if one.state == "cannot tell"]
     reason = "; ".join(map(str, broken or untold or checks))
+    if same and not broken and not (promised and untold):
+        # Nothing changes, and nothing that is promised is in doubt.
+        return "keep", "both versions predict the same", 0.0
     if broken:
         return "re-fit" if any(one.refits for one in broken) else "re-certify", reason, 0.0
     if untold:

@@ -38,6 +38,8 @@ class Domain:
     seen_labels : whether a row could have had another label, which widens its intervals
     columns : (record) -> [(name, labels (n,))], the groups that its rows name themselves, or none;
         None unless predictions may hold outcomes and groups, and be passed alone
+    paired : ({name: predictions}, y_true, sample_weight) -> {name: record} with the rows of the
+        first in its order; None where the rows have no names, and are paired by their order
     """
 
     name: str
@@ -48,6 +50,7 @@ class Domain:
     strata: bool = False
     seen_labels: bool = False
     columns: Callable[[Any], list[tuple[str | None, Any]]] | None = None
+    paired: Callable[[Mapping[str, Any], Any, Any], Mapping[str, Any]] | None = None
 
     def __post_init__(self) -> None:
         DOMAINS[self.name] = self

@@ -18,10 +18,12 @@ from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_for
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, cluster_ways, clustered, read_clusters
+from calibrant.labels import by_text
 from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
 from calibrant.metrics.several import metrics_by_name
 from calibrant.predictions import Inputs
+from calibrant.predictions.pairs import require_row_order, shared_classes
 
 __all__ = ["Comparison", "PairRow", "compare", "holm", "read_models"]
 
@@ -178,6 +180,7 @@ def _of(
     require_resamples(n_resamples)
     if correction not in CORRECTIONS:
         raise InputError(f"correction must be one of {list(CORRECTIONS)}; got {correction!r}.")
+    baseline = None if baseline is None else str(baseline)
     if baseline is not None and baseline not in records:
         raise InputError(f"baseline must be one of the names {list(records)}; got {baseline!r}.")
     cluster = next(iter(records.values())).cluster if cluster is None else cluster
@@ -251,23 +254,23 @@ def read_models(
             'P must be a dictionary of at least two predictions, such as {"a": P, "b": Q};'
             f" got {P!r:.60}."
         )
+    models: Mapping[str, Any] = by_text(P, "P")
     # A pair is a mean and a std. If the kind of one prediction is certain, all have it.
     pairs = (cast(Any, one)[:2] if isinstance(one, tuple) else (one,) for one in P.values())
     domains = {domain_of_input(*pair) for pair in pairs}
     by = CHOSEN_BY[next(one for one in reversed(DOMAINS.values()) if one in domains)]
     named = list(metrics_by_name(by.compared([]) if metrics is None else metrics).values())
+    pair = by.score.domain.paired
+    if pair is not None:
+        models, y_true, sample_weight = pair(models, y_true, sample_weight), None, None
+    else:
+        require_row_order({"y_true": y_true, **models})
+        if classes is None and "classes" in by.score.domain.options:
+            classes = shared_classes(models)
     records = {
-        str(name): read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output()
-        for name, one in P.items()
+        name: read_for(named, y_true, one, None, sample_weight, classes, inputs).one_output()
+        for name, one in models.items()
     }
-    if (
-        y_true is None
-        and len({tuple(cast(Any, one).shared_outcomes()) for one in records.values()}) > 1
-    ):
-        raise InputError(
-            "the predictions of one comparison must hold the same outcomes in the same order; got"
-            " others; match their rows."
-        )
     if metrics is None:
         named = list(by.compared(records.values()))
     return named, records
@@ -297,7 +300,8 @@ def compare(
     Parameters
     ----------
     y_true : (n,) labels, or SoftLabels; for regression outcomes; or, as the only argument,
-        {name: questions}, logs that hold the same outcomes (free answers have their own)
+        {name: questions}, logs of the same items and questions, paired by these and by the names of
+        the options; they hold the same outcomes (free answers have their own)
     P : {name: predictions}, two or more
         Predictions as a metric takes them: (n, K), or (n,) for binary; for regression, a forecast
         or the pair (mean, std).
@@ -310,9 +314,9 @@ def compare(
         Correction for the number of pairs, separately in each metric. Holm: at most 1 - ``level``
         of all comparisons report a false difference, and an interval excludes 0 exactly where its
         test rejects. Bonferroni: all intervals hold jointly.
-    baseline : str, optional
-        The prediction that the others are compared with, chosen before seeing results; by default
-        all pairs are compared.
+    baseline : optional
+        The name of the prediction that the others are compared with, chosen before seeing results;
+        by default all pairs are compared.
     cluster : (n,) labels of any kind, or two columns of them, optional
         Clusters of dependent rows (answers to one question, visits of one patient): clusters, not
         rows, are then resampled. Two columns are crossed clusters (raters and items), for means

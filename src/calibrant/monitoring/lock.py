@@ -132,18 +132,24 @@ class Lock:
         y: ArrayLike | None = None,
         *,
         std: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         version: int | None = None,
     ) -> list[SwapCheck]:
         """Test the promise on labelled rows of a new version of the model, best for the same items.
 
+        A certified question without a labelled row among these is "cannot tell".
+
         Parameters
         ----------
         P, y, std : predictions and outcomes as for the ``fit`` of the calibrator or rule
+        sample_weight : (n,), optional
+            How much more frequent each row is in the population; logs hold their own.
         version : int, optional
             Number of the new version among those checked; default the first after those that the
             lock counts. The lock does not count this check: number the versions of a sequence.
         """
-        return self.check_record(read_rows(self.fitted, P, y, std), version=version)
+        record = read_rows(self.fitted, P, y, std, sample_weight)
+        return self.check_record(record, version=version)
 
     def check_record(self, record: Any, *, version: int | None = None) -> list[SwapCheck]:
         """Test the promise as :meth:`check` does, on a record."""

@@ -48,8 +48,7 @@ class SwapCheck(Result):
     answered, answered_before : float
         Share of its rows that the rule answers, and that on the calibration rows.
     n, errors : float
-        Labelled rows that the promise is about, and the wrong ones; an item of a log with several
-        rows counts once, with their mean.
+        Labelled rows (or items) that the promise is about, and the wrong ones, by their weights.
     p_value : float, of a risk above the promised one; for a calibrator, of no gain by a re-fit
     alpha : float, the error probability that this version of the model may spend
     labels_needed : float, labels that would decide, at the same error rate
@@ -95,20 +94,23 @@ class SwapCheck(Result):
         if math.isfinite(self.labels_needed) and self.state != "broken":
             above = self.state == "cannot tell" and self.p_value > 0.5
             proof = "show that it is broken" if above else "certify it again"
-            remedy = f"about {self.labels_needed:,} labels at this error rate {proof}"
+            rate = "with few errors" if not self.n else "at this error rate"
+            remedy = f"about {self.labels_needed:,} labels {rate} {proof}"
+        if math.isnan(self.gap) and not self.n:
+            return f"{self.name!r} {self.state} (no labelled row is of it; {remedy})"
         return f"{self.name!r} {self.state} ({self.errors:,.10g} of {self.n:,.10g} wrong; {remedy})"
 
 
 class Claim(NamedTuple):
     """A rate of errors that a rule promises: the rows that it is about and the wrong ones, the
-    limit, the share of rows that it was about before, and confidence less correctness of each row.
+    limit, the share of rows that it was about before, and mean confidence less accuracy.
     """
 
     name: str
     rows: Unit
     limit: float
     before: float
-    gap: np.ndarray
+    gap: float
 
 
 @singledispatch
@@ -121,8 +123,16 @@ def claims(rule: Any, record: Any) -> list[Claim]:
     )
 
 
-def _rows(used: np.ndarray, wrong: np.ndarray) -> Unit:
-    return Unit(used[:, None] * 1.0, (used & wrong)[:, None] * 1.0, float(len(used)))
+def _rows(record: Any, used: np.ndarray, wrong: np.ndarray) -> Unit:
+    lost = (used & wrong)[:, None]
+    return Unit.of(used[:, None], lost, np.arange(len(used)), record.weights)
+
+
+def _gap(record: Any) -> float:
+    """Mean confidence less accuracy; nan for forecasts."""
+    if not hasattr(record, "correct"):
+        return math.nan
+    return float(np.average(record.confidence - record.correct, weights=record.weights))
 
 
 @claims.register
@@ -131,15 +141,23 @@ def _(rule: QuestionRules, record: Questions) -> list[Claim]:
     index, names = record.question.index, [str(name) for name in record.question.names]
     table = np.array([rule.thresholds_.get(name, math.inf) for name in names])[:, None]
     units = list(units_of(record, table, rule.unit, index, True, rule.counted))
-    gap = record.confidence - record.correct
-    found = dict.fromkeys(held, (units[0], gap))
+    present: list[int] = np.unique(index).tolist()
+    found = dict.fromkeys(held, (units[0], record))
     if rule.unit == "question":
-        present: list[int] = np.unique(index).tolist()
-        found = {names[q]: (one, gap[index == q]) for q, one in zip(present, units, strict=True)}
-    return [
-        Claim(name, found[name][0], rule.risk, held[name].share, found[name][1])
+        parts = [record.take(index == q) for q in present]
+        found = dict(zip([names[q] for q in present], zip(units, parts, strict=True), strict=True))
+    tested = [
+        Claim(name, found[name][0], rule.risk, held[name].share, _gap(found[name][1]))
         for name in held
         if name in found
+    ]
+    # A question that is not here may be wrong; it says nothing about itself or its mixture.
+    answered = [name for name, at in rule.thresholds_.items() if at < math.inf]
+    missing = [name for name in answered if name not in {names[q] for q in present}]
+    share = {name: held[name].share for name in missing if name in held}
+    nothing = Unit(np.empty((0, 1)), np.empty((0, 1)), 0.0)
+    return tested + [
+        Claim(name, nothing, rule.risk, share.get(name, 1.0), math.nan) for name in missing
     ]
 
 
@@ -150,21 +168,21 @@ def _(rule: SelectiveClassifier, record: Any) -> list[Claim]:
     else:
         # A rule of scores: the rows are scores, and whether each answer was right.
         score, wrong = np.diff(record.values, axis=1)[:, 0], record.labels == 0
-    gap = record.confidence - record.correct
     used, share = rule.accept_scores(score), rule.certificate_.share
-    return [Claim(type(rule).__name__, _rows(used, wrong), rule.risk, share, gap)]
+    rows = _rows(record, used, wrong)
+    return [Claim(type(rule).__name__, rows, rule.risk, share, _gap(record))]
 
 
 @claims.register
 def _(rule: NeymanPearsonClassifier, record: Any) -> list[Claim]:
     event, found = record.labels == record.position(rule.target), rule.decide(record.values)
-    gap = record.confidence - record.correct
+    gap = _gap(record)
     rates = {
         "false positives": (rule.false_positive_rate, ~event, 1),
         "false negatives": (rule.false_negative_rate, event, 0),
     }
     return [
-        Claim(name, _rows(kind, found == said), float(rate), math.nan, gap)
+        Claim(name, _rows(record, kind, found == said), float(rate), math.nan, gap)
         for name, (rate, kind, said) in rates.items()
         if rate is not None
     ]
@@ -173,16 +191,16 @@ def _(rule: NeymanPearsonClassifier, record: Any) -> list[Claim]:
 @claims.register
 def _(rule: ConformalSets, record: Any) -> list[Claim]:
     held = rule.set_record(record, record.groups)[np.arange(len(record)), record.labels]
-    rows, limit = _rows(np.ones(len(record), bool), ~held), 1.0 - rule.level + COVERAGE
-    return [Claim(type(rule).__name__, rows, limit, 1.0, record.confidence - record.correct)]
+    rows, limit = _rows(record, np.ones(len(record), bool), ~held), 1.0 - rule.level + COVERAGE
+    return [Claim(type(rule).__name__, rows, limit, 1.0, _gap(record))]
 
 
 @claims.register
 def _(rule: ConformalIntervals, record: Any) -> list[Claim]:
     level = float(rule.levels[0]) if rule.score == "quantile" else 0.9
     wrong = ~record.recalibrated(rule.predict_record(record)).held(level)[2]
-    rows, nothing = _rows(np.ones(len(record), bool), wrong), np.full(len(record), math.nan)
-    return [Claim(f"{100 * level:g} % intervals", rows, 1 - level + COVERAGE, 1.0, nothing)]
+    rows = _rows(record, np.ones(len(record), bool), wrong)
+    return [Claim(f"{100 * level:g} % intervals", rows, 1 - level + COVERAGE, 1.0, math.nan)]
 
 
 def require_promise(fitted: Any) -> None:
@@ -223,16 +241,18 @@ def _of_claim(one: Claim, alpha: float) -> SwapCheck:
     p = float(one.rows.p_values(limit, alpha, likely)[0]) if n else 1.0
     broken = n > 0.0 and float(one.rows.broken(limit, alpha, likely)[0]) <= alpha
     state = "holds" if p <= alpha else "broken" if broken else "cannot tell"
-    share = n / one.rows.n
+    share = n / one.rows.n if one.rows.n else 0.0
     # As many rows at this rate prove that it is below the limit, or above.
     rate = errors / n if n else 0.0
     above = state == "cannot tell" and rate > limit
     ends = (1.0 - rate, 1.0 - limit) if above else (rate, limit)
     rows = rows_for_rate(*ends, alpha) if n else float(fewest_rows(limit, alpha))
-    needed = math.ceil(rows / share) if share and math.isfinite(rows) else math.inf
-    needed = max(needed, int(one.rows.n) + 1) if state == "cannot tell" else needed
-    gap = float(one.gap.mean())
-    return SwapCheck(one.name, state, share, one.before, n, errors, p, alpha, needed, gap)
+    used = share if one.rows.n else one.before
+    scale = one.rows.scale
+    needed = math.ceil(scale * rows / used) if used and math.isfinite(rows) else math.inf
+    needed = max(needed, int(scale * one.rows.n) + 1) if state == "cannot tell" else needed
+    figures = (scale * n, scale * errors, p, alpha, needed, one.gap)
+    return SwapCheck(one.name, state, share, one.before, *figures)
 
 
 def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCheck:
@@ -240,9 +260,7 @@ def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCh
     if fitted is not None:
         name = type(fitted).__name__
         before = record.recalibrated(fitted.predict_record(record), fitted.tags.output)
-    gap = (
-        float((before.confidence - before.correct).mean()) if hasattr(before, "correct") else np.nan
-    )
+    gap = _gap(before)
     if n < LEAST_ROWS:
         ends = (0.0, -math.inf, math.inf)
         return SwapCheck(name, "cannot tell", 1.0, 1.0, n, 0, 1.0, alpha, LEAST_ROWS, gap, *ends)
@@ -261,7 +279,9 @@ def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCh
     return SwapCheck(name, state, 1.0, 1.0, *figures)
 
 
-def read_rows(fitted: Any, P: Any, y: Any = None, std: Any = None) -> Any:
+def read_rows(
+    fitted: Any, P: Any, y: Any = None, std: Any = None, sample_weight: Any = None
+) -> Any:
     """The labelled rows of one output, as a fitted rule or calibrator reads them."""
     of_log = isinstance(fitted, QuestionRules)
     score = CHOSEN_BY[QUESTIONS if of_log else domain_of_input(P, std, fitted)].score
@@ -269,4 +289,4 @@ def read_rows(fitted: Any, P: Any, y: Any = None, std: Any = None) -> Any:
     # A rule of scores takes any number, and outcomes of 0 (wrong) and 1.
     of_scores = isinstance(fitted, SelectiveClassifier) and classes is None
     inputs = "logit" if of_scores else getattr(fitted, "inputs", "probability")
-    return read_for([score], y, P, std, None, classes, inputs).one_output()
+    return read_for([score], y, P, std, sample_weight, classes, inputs).one_output()

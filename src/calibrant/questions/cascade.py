@@ -14,9 +14,8 @@ from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.decisions.certainty import require_share
 from calibrant.decisions.selective_classifier import Certificate
 from calibrant.errors import InputError
-from calibrant.groups import Groups
+from calibrant.questions.pairs import read_labelled_pairs
 from calibrant.questions.read import as_questions
-from calibrant.questions.record import Questions
 from calibrant.questions.units import OVER, Over, Unit
 
 __all__ = ["QuestionCascade"]
@@ -115,16 +114,13 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         Parameters
         ----------
         small, large : Questions, or sources of :func:`read_questions`
-            The same items and questions in the same order, with labels.
+            The same items and questions with the same options, in any order, with labels.
         """
         for name in ("risk", "confidence"):
             require_share(name, getattr(self, name))
         require_option("over", self.over, OVER)
         cheap, dear = _read_costs(self.costs)
-        one, other = as_questions(small), as_questions(large)
-        _refuse_other_rows(one, other)
-        both = one.labelled & other.labelled
-        one, other = one.take(both), other.take(both)
+        one, other = read_labelled_pairs({"small": small, "large": large}, None, None).values()
         shares = np.linspace(0.0, 1.0, STEPS + 1)
         thresholds = np.append(np.quantile(one.confidence, 1.0 - shares[:-1]), -np.inf)
         by_small = one.confidence[:, None] > thresholds
@@ -190,25 +186,3 @@ def _read_costs(costs: Any) -> tuple[float, float]:
             f" {costs!r}; use the large model alone if it is not dearer."
         )
     return cheap, dear
-
-
-def _names(column: Groups) -> np.ndarray:
-    """(n,) the name of each row."""
-    return column.names[column.index].astype(str)
-
-
-def _refuse_other_rows(small: Questions, large: Questions) -> None:
-    """Raise InputError if two records hold different items, questions or outcomes."""
-    for what in ("item", "question"):
-        a, b = _names(getattr(small, what)), _names(getattr(large, what))
-        if not np.array_equal(a, b):
-            raise InputError(
-                f"large must hold the same rows as small, {len(a):,} in the same order; its"
-                f" {len(b):,} have other {what}s; sort both by item and question."
-            )
-    both = small.labelled & large.labelled
-    if not both.any() or small.take(both).shared_outcomes() != large.take(both).shared_outcomes():
-        raise InputError(
-            "small and large must have the same outcomes, in one row or more; got others; join the"
-            " labels to both logs by item and question."
-        )

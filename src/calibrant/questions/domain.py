@@ -9,6 +9,7 @@ from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import MeanMetric
 from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
+from calibrant.questions.pairs import read_labelled_pairs
 from calibrant.questions.read import as_questions, is_questions
 from calibrant.questions.record import TWO_SIDED, Questions
 
@@ -55,6 +56,7 @@ QUESTIONS = Domain(
     _read,
     takes=lambda P, std: is_questions(P),
     columns=_columns,
+    paired=read_labelled_pairs,
 )
 
 

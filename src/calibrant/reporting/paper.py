@@ -8,6 +8,7 @@ from calibrant.arrays import ArrayLike
 from calibrant.displays.calibration import CalibrationDrawing
 from calibrant.displays.paper import PaperFigure
 from calibrant.errors import InputError
+from calibrant.labels import by_text
 from calibrant.reporting.report import Report, report
 from calibrant.scalings.constant import Identity
 
@@ -74,7 +75,9 @@ def figure(
     if isinstance(y, Report):
         drawing = _of_summary(y.to_dict())
     elif isinstance(P, Mapping):
-        drawing = _together({str(name): _drawn(y, one, std, options) for name, one in P.items()})
+        drawing = _together(
+            {name: _drawn(y, one, std, options) for name, one in by_text(P, "P").items()}
+        )
     else:
         drawing = _drawn(y, P, std, options)
     made = PaperFigure(drawing, width)
