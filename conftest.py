@@ -2,4 +2,16 @@
 second copies of its classes.
 """
 
+import sys
+
+import pytest
+
 import calibrant as calibrant
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Close what a test drew: with one worker, matplotlib would warn of too many open figures."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")

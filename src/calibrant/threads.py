@@ -22,7 +22,7 @@ _state: dict = {"limit": None, "pool": None, "size": 0}
 
 
 def get_threads() -> int:
-    """Return the number of threads that calibrant's own kernels may use.
+    """Return the number of threads that calibrant may use.
 
     The last :func:`set_threads`, else the environment variable CALIBRANT_THREADS, else the number
     of cores available, at most 4. In a browser's Python (Emscripten), which cannot start threads,
@@ -55,10 +55,11 @@ def get_threads() -> int:
 
 
 def set_threads(n: int | None) -> None:
-    """Limit the threads of calibrant's own kernels; None restores CALIBRANT_THREADS or the default.
+    """Limit calibrant's threads; None restores CALIBRANT_THREADS or the default.
 
-    Results do not depend on it. The BLAS library of NumPy has its own threads: limit those with
-    OMP_NUM_THREADS or threadpoolctl.
+    Results do not depend on it. While calibrant fits, predicts many rows or computes a metric,
+    NumPy's BLAS has one thread, and afterwards as many as before: with ``set_threads(1)`` calibrant
+    uses one core. Models that calibrant only wraps keep their threads.
 
     Parameters
     ----------
@@ -91,8 +92,7 @@ def set_threads(n: int | None) -> None:
 
 @contextmanager
 def threads(n: int | None) -> Iterator[Any]:
-    """Limit the threads of calibrant's own kernels inside a ``with`` block; see
-    :func:`set_threads`.
+    """Limit calibrant's threads inside a ``with`` block; see :func:`set_threads`.
 
     Parameters
     ----------

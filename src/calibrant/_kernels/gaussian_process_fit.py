@@ -3,6 +3,7 @@ the posterior.
 """
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -150,18 +151,21 @@ def maximise(
     With ``learn_kernel`` False only the posterior moves, as an online update needs.
     """
     packing, total = Packing(begin, learn_kernel), weight.sum()
+    x0 = packing.pack()
+    best = (np.inf, x0)
 
     def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal best
         hyper, inducing, posterior = packing.unpack(x)
         try:
             value, g = bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full)
         except np.linalg.LinAlgError:
-            return 1e300, np.zeros_like(x)
+            return TOO_FAR, np.zeros_like(x)
         if not np.isfinite(value):
-            return 1e300, np.zeros_like(x)
+            return TOO_FAR, np.zeros_like(x)
+        best = min(best, (-float(value / total), x.copy()), key=itemgetter(0))
         return -value / total, -packing.gradient(g, hyper, posterior) / total
 
-    x0 = packing.pack()
     options = {"maxiter": max_steps, "maxfun": 4 * max_steps, "ftol": 1e-8, "gtol": 1e-7}
     # A trial step may overflow far from the data; the line search then backs off from the huge
     # value it sees.
@@ -174,17 +178,18 @@ def maximise(
             bounds=packing.box(limits, len(x0)),
             options=options,
         )
-    hyper, inducing, posterior = packing.unpack(result.x)
-    status = (
-        "converged"
-        if result.status == 0
-        else "max steps"
-        if result.status == 1
-        else "line search ended"
-    )
-    return Fit(inducing, hyper, posterior, -float(result.fun) * total, status)
+    # Whether such a step is the last one depends on the last digits, so on the processor: then the
+    # best point counts.
+    lost = not result.fun < TOO_FAR
+    value, x = best if lost else (float(result.fun), result.x)
+    hyper, inducing, posterior = packing.unpack(x)
+    names = {0: "converged", 1: "max steps"}
+    status = names.get(2 if lost else result.status, "line search ended")
+    return Fit(inducing, hyper, posterior, -value * total, status)
 
 
+#: The value of a point whose bound is not finite: above all others, and its cube is finite.
+TOO_FAR = 1e100
 #: Values in one block, which stays in the cache.
 CACHED_VALUES = 65_536
 

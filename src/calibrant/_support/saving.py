@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._support.blas import limit_fits
 from calibrant._support.files import replacing
 from calibrant._support.options import require_option
 from calibrant._support.registry import class_named, key_of, own
@@ -144,10 +145,13 @@ FORMAT_VERSION = 1
 
 
 class Saved:
-    """Mixin: ``save(path)``, and registration as a class that may be loaded."""
+    """Mixin: ``save(path)``, registration as a class that may be loaded, and fits on one thread of
+    BLAS.
+    """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        limit_fits(cls)
         own(cls)
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -1,8 +1,6 @@
 """Newton's method from tempered scores, and the warning if it does not converge."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from threading import Lock
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,13 +15,12 @@ from calibrant._kernels.temperature import (
     tilted_root,
     tilts,
 )
-from calibrant._support.extras import import_extra
-from calibrant.errors import FitWarning, MissingDependencyError, warn
+from calibrant._support.blas import one_blas_thread
+from calibrant.errors import FitWarning, warn
 from calibrant.predictions import Predictions
 
 __all__ = [
     "least_nll",
-    "one_blas_thread",
     "own_tempered",
     "scores_at",
     "solve",
@@ -35,8 +32,6 @@ __all__ = [
 
 #: Relative change of 1 / T up to which a Taylor series of four terms is exact to about nine digits.
 WIDEST_TILT = 0.02
-_turn = Lock()
-_state: dict = {"controller": None}
 
 
 def solve(
@@ -54,37 +49,6 @@ def solve(
             if search is None
             else minimise_near(objective, start, search, tolerance)
         )
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[Any]:
-    """Limit BLAS to one thread inside the block.
-
-    The limit applies to the whole process; nested blocks, in this thread or another, change
-    nothing.
-    """
-    if not _turn.acquire(blocking=False):
-        yield
-        return
-    try:
-        with _limiter():
-            yield
-    finally:
-        _turn.release()
-
-
-def _limiter() -> Any:
-    """threadpoolctl's limit on the libraries loaded by the first call; nothing without
-    threadpoolctl, which scikit-learn brings.
-    """
-    if _state["controller"] is None:
-        try:
-            _state["controller"] = import_extra(
-                "threadpoolctl", "limiting BLAS threads", "all"
-            ).ThreadpoolController()
-        except MissingDependencyError:
-            return nullcontext()
-    return _state["controller"].limit(limits=1, user_api="blas")
 
 
 def warn_unless_converged(name: str, status: str, gradient: float, advice: str) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._kernels.intervals import normal_quantile
+from calibrant._support.blas import on_one_blas_thread
 from calibrant.audits.found import found_groups
 from calibrant.audits.levels import Column, Family, everyone, family
 from calibrant.audits.nulls import Tested, tested_groups
@@ -21,6 +22,7 @@ __all__ = ["audited"]
 LEAST_FREEDOM = 0.5
 
 
+@on_one_blas_thread
 def audited(
     sample: Sample,
     columns: Sequence[Column],

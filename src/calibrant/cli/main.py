@@ -3,6 +3,7 @@ are missing.
 """
 
 import io
+import os
 import sys
 from typing import Any
 
@@ -14,6 +15,8 @@ __all__ = ["main"]
 
 def main(arguments: Any = None) -> None:
     """Run the ``calibrant`` command with these arguments (default: ``sys.argv``) and exit."""
+    # Read when NumPy is imported. Not only calibrant's own calls are then on one thread of BLAS.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal cannot encode is written as a code instead of failing.
         if isinstance(stream, io.TextIOWrapper):

@@ -178,7 +178,7 @@ def confidence_curve(
     require_fitted(require_calibrator(calibrator), "classes_")
     options = {"inputs": inputs or calibrator.inputs, "classes": calibrator.classes_, "X": X}
     record = read_labelled(y_true, P, sample_weight=sample_weight, **options)
-    return _of(record, calibrator, target, n_bins=n_bins, level=level)
+    return confidence_curve.of(record, calibrator, target, n_bins=n_bins, level=level)
 
 
 def _cloud(calibrator: Any, record: Predictions, score: np.ndarray) -> ConfidencePoints:

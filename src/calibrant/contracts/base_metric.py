@@ -18,6 +18,7 @@ from calibrant._kernels.bootstrap import (
     leave_out_values,
     percentile_limits,
 )
+from calibrant._support.blas import on_one_blas_thread
 from calibrant._support.estimators import Exampled
 from calibrant.arrays import require_pairs
 from calibrant.contracts.domain import Domain
@@ -91,6 +92,7 @@ class BaseMetric(Exampled):
         """Whether ``state`` works with these options."""
         return self.mergeable_
 
+    @on_one_blas_thread
     def of(self, record: Record) -> Any:
         """The value on a record: a float, or an array (d,) for forecasts of d outputs."""
         require_pairs(record.weight if self.compares_rows else None, self.name)
@@ -119,10 +121,12 @@ class BaseMetric(Exampled):
         rarer limits its precision.
         """
 
+    @on_one_blas_thread
     def totals_of(self, record: Record) -> np.ndarray:
         """Sums over the rows of a record of one output, as in a state; totals of parts add up."""
         return self._all_totals(record)
 
+    @on_one_blas_thread
     def group_totals_of(self, record: Record, group: np.ndarray, n_groups: int) -> np.ndarray:
         """``totals_of`` the rows of each group 0..n_groups-1, (n_groups, ...); ``group`` (n,)."""
         return self._group_totals(record, group, n_groups)

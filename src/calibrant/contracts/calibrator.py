@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from calibrant._kernels.softmax import ZERO_FLOOR, share_rest
+from calibrant._support.blas import one_blas_thread
 from calibrant._support.estimators import NotFittedError
 from calibrant._support.group_levels import GroupLevels
 from calibrant._support.trial import require_valid, trial, trial_options, trial_rows
@@ -101,11 +102,13 @@ class Calibrator(DomainCalibrator):
 
     def predict_record(self, record: Predictions) -> np.ndarray:
         """Calibrated probabilities of a record, (n, K)."""
-        return self._proba(self._ready(record))
+        with one_blas_thread(len(record) * record.n_classes):
+            return self._proba(self._ready(record))
 
     def confidence_record(self, record: Predictions) -> np.ndarray:
         """Calibrated confidence of a record, (n,)."""
-        return self._confidence(self._ready(record))
+        with one_blas_thread(len(record) * record.n_classes):
+            return self._confidence(self._ready(record))
 
     def _expression(self, record: SymbolicRecord) -> Expression:
         """``_predict_proba`` (or, by the tag ``output``, ``_predict_confidence``) in symbols."""

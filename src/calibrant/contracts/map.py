@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant import arrays
 from calibrant._kernels.groups import rows_by_group
+from calibrant._support.blas import one_blas_thread
 from calibrant._support.estimators import BaseEstimator, Exampled, Listed, clone
 from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
@@ -122,7 +123,9 @@ class Map(Exampled, Listed, Saved, BaseEstimator, ABC):
     def predict(self, score: ArrayLike) -> np.ndarray:
         """Probability of being correct, (n,) float64 in [0, 1]."""
         require_fitted(self, "n_fit_")
-        return self._predict(arrays.scores(score, domain=self.tags.domain))
+        score = arrays.scores(score, domain=self.tags.domain)
+        with one_blas_thread(len(score)):
+            return self._predict(score)
 
 
 @trial.register

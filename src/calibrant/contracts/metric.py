@@ -22,6 +22,7 @@ from calibrant._kernels.intervals import (
     ratio_limits,
     unseen_ends,
 )
+from calibrant._support.blas import on_one_blas_thread
 from calibrant.arrays import require_pairs
 from calibrant.contracts.base_metric import BaseMetric, SumState
 from calibrant.contracts.clustered import cluster_draws, clustered_interval, two_way_interval
@@ -174,6 +175,7 @@ class Metric(BaseMetric):
         metric._check()
         return metric
 
+    @on_one_blas_thread
     def interval_of(
         self,
         record: Record,
@@ -195,6 +197,7 @@ class Metric(BaseMetric):
         ]
         return found if record.several else found[0]
 
+    @on_one_blas_thread
     def resampled_of(self, record: Record, n_resamples: int, random_state: int) -> np.ndarray:
         """The value on bootstrap resamples of the rows, or the clusters, of a record of one
         output, (n_resamples,).

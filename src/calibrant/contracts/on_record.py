@@ -5,6 +5,8 @@ record.
 from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
+from calibrant._support.blas import on_one_blas_thread
+
 __all__ = ["OnRecord", "on_record"]
 
 Given = ParamSpec("Given")
@@ -37,7 +39,7 @@ def on_record(
     """
 
     def named(function: Callable[Given, Found]) -> OnRecord[Given, Read, Found]:
-        cast(Any, function).of = of
+        cast(Any, function).of = on_one_blas_thread(of)
         return cast(OnRecord[Given, Read, Found], function)
 
     return named

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from calibrant._support.blas import one_blas_thread
 from calibrant._support.trial import require_valid, trial
 from calibrant.arrays import ArrayLike, column_names
 from calibrant.contracts.calibrator import require_fitted
@@ -188,12 +189,13 @@ class RegressionCalibrator(DomainCalibrator):
                 f"the forecast must be {fitted}, as in fit; got shape {forecast.shape}."
             )
         require_order(record.names, "the forecast", self.output_names_, "the forecast of fit")
-        columns = [
-            self._predict_rows(
-                output, **{name.rstrip("_"): self._of(name, j) for name in self.learns}
-            )
-            for j, output in enumerate(record.outputs())
-        ]
+        with one_blas_thread(len(record)):
+            columns = [
+                self._predict_rows(
+                    output, **{name.rstrip("_"): self._of(name, j) for name in self.learns}
+                )
+                for j, output in enumerate(record.outputs())
+            ]
         return join_outputs(columns, forecast.shape)
 
     def _predict_rows(self, record: ForecastRecord, **learned: Any) -> Forecast:

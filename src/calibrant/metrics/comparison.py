@@ -390,7 +390,7 @@ def compare(
         first = clustered(first, cluster, weight_kind)
     records = {name: replace(record, weight=first.weight) for name, record in records.items()}
     options: dict[str, Any] = {"level": level, "correction": correction, "baseline": baseline}
-    return _of(
+    return compare.of(
         records,
         named,
         **options,

@@ -157,4 +157,6 @@ def calibration_error_bound(
     (0.25, 0.073, 0.323)
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _of(record, alpha=alpha, n_bins=n_bins, target=target, method=method)
+    return calibration_error_bound.of(
+        record, alpha=alpha, n_bins=n_bins, target=target, method=method
+    )

@@ -16,7 +16,7 @@ from calibrant._kernels.normal_scores import (
     tail_slopes,
 )
 from calibrant._support.options import require_option
-from calibrant._support.solving import one_blas_thread, warn_unless_converged
+from calibrant._support.solving import warn_unless_converged
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.symbolic_forecast import STANDARD, SymbolicForecast
 from calibrant.contracts.tags import Tags
@@ -218,26 +218,25 @@ class DistributionRecalibration(
             (np.minimum(width / std, MOST_UNITS * typical), np.full(len(std), typical)),
             std,
         )
-        with one_blas_thread():
-            found = fit_parts(
-                rows, Parts(self.bias, self.spread, student, self.shrinkage, self.objective)
+        found = fit_parts(
+            rows, Parts(self.bias, self.spread, student, self.shrinkage, self.objective)
+        )
+        learned = self._learned(places, scales, found.status)
+        learned["bias_"][1] = found.location * (typical if found.unit else width)
+        learned["spread_"][1], learned["unit_"], learned["degrees_"] = (
+            found.scale,
+            UNITS[found.unit],
+            float(found.degrees),
+        )
+        e = (score - rows.units[found.unit] * places.at_rows(found.location)) * np.exp(
+            -scales.at_rows(found.scale)
+        )
+        if self.shape == "empirical":
+            learned["shape_"] = np.array(empirical_scores(e, weight))
+        elif self.shape == "smooth":
+            learned["shape_"], learned["status"] = fit_shape(
+                from_student(e, found.degrees), weight, found.status
             )
-            learned = self._learned(places, scales, found.status)
-            learned["bias_"][1] = found.location * (typical if found.unit else width)
-            learned["spread_"][1], learned["unit_"], learned["degrees_"] = (
-                found.scale,
-                UNITS[found.unit],
-                float(found.degrees),
-            )
-            e = (score - rows.units[found.unit] * places.at_rows(found.location)) * np.exp(
-                -scales.at_rows(found.scale)
-            )
-            if self.shape == "empirical":
-                learned["shape_"] = np.array(empirical_scores(e, weight))
-            elif self.shape == "smooth":
-                learned["shape_"], learned["status"] = fit_shape(
-                    from_student(e, found.degrees), weight, found.status
-                )
         warn_unless_converged(
             "DistributionRecalibration",
             learned["status"],

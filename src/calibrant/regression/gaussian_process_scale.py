@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._kernels.gaussian_scale import pool, radial, search
-from calibrant._support.solving import one_blas_thread, warn_unless_converged
+from calibrant._support.solving import warn_unless_converged
 from calibrant.contracts.expression import constant
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags
@@ -125,10 +125,9 @@ class GaussianProcessScale(
             return self._learned(scale, "constant")
         columns = [(columns[j] - units[j, 0]) / units[j, 1] for j in used]
         square = np.maximum(np.square(record.standardised / scale), LEAST_SQUARE)
-        with one_blas_thread():
-            cells = pool(columns, square, record.weights, N_CELLS[len(columns)])
-            points = [np.linspace(x.min(), x.max(), N_POINTS) for x in cells.inputs]
-            kernels, weights, mode = search(cells, points)
+        cells = pool(columns, square, record.weights, N_CELLS[len(columns)])
+        points = [np.linspace(x.min(), x.max(), N_POINTS) for x in cells.inputs]
+        kernels, weights, mode = search(cells, points)
         warn_unless_converged(
             "GaussianProcessScale",
             mode.status,

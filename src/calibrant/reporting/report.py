@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from calibrant._support.blas import one_blas_thread
 from calibrant._support.card import Card, Shown
 from calibrant._support.files import replacing
 from calibrant.arrays import ArrayLike
@@ -206,12 +207,14 @@ def report(
         return Report(summarise_rule(y, **options))
     y, P = outcomes_apart(y, P)
     if isinstance(P, Mapping):
-        models = summarise_models(y, cast(Any, P), **options)
+        with one_blas_thread():
+            models = summarise_models(y, cast(Any, P), **options)
         return Report(replace(models, call=call_of(("y", "P"), None, options)))
     new = options.pop("new", None)
-    found = summarise(y, P, std, calibrator=calibrator, **options)
-    labelled = (P if std is None else (P, std), y)
-    since = since_then(new, labelled, found.target, options)
+    with one_blas_thread():
+        found = summarise(y, P, std, calibrator=calibrator, **options)
+        labelled = (P if std is None else (P, std), y)
+        since = since_then(new, labelled, found.target, options)
     given = {"y": y, "questions" if y is None else "P": P, "std": std}
     names = tuple(name for name, one in given.items() if one is not None)
     asked = options if new is None else {**options, "new": new}

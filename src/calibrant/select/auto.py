@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calibrant._support.blas import one_blas_thread
 from calibrant._support.group_levels import GroupLevels, same_levels
-from calibrant._support.solving import one_blas_thread
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.expression import weighted_sum

@@ -9,6 +9,7 @@ import numpy as np
 from calibrant._kernels.intervals import inside, normal_quantile
 from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import log_odds
+from calibrant._support.blas import on_one_blas_thread
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike
@@ -208,6 +209,7 @@ def estimate_performance(
     return estimates(P_new, [metric], **given)[0]
 
 
+@on_one_blas_thread
 def estimates(
     P_new: Any,
     metrics: Sequence[Any],

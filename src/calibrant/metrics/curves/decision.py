@@ -199,7 +199,7 @@ def decision_curve(
     record = read_clustered(
         y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
-    return _decision_curve_of(
+    return decision_curve.of(
         record,
         target=target,
         thresholds=thresholds,
@@ -312,7 +312,7 @@ def gain_curve(
     record = read_clustered(
         y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
-    return _gain_curve_of(record, target=target, level=level)
+    return gain_curve.of(record, target=target, level=level)
 
 
 @dataclass(frozen=True)
@@ -524,4 +524,4 @@ def threshold_table(
         y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
     costs = {"cost_false_positive": cost_false_positive, "cost_false_negative": cost_false_negative}
-    return _threshold_table_of(record, target=target, thresholds=thresholds, level=level, **costs)
+    return threshold_table.of(record, target=target, thresholds=thresholds, level=level, **costs)

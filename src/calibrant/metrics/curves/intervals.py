@@ -159,7 +159,7 @@ def interval_curve(
         cluster,
         weight_kind,
     )
-    return _interval_curve_of(
+    return interval_curve.of(
         record, n_levels=n_levels, band=band, kind=kind, simultaneous=simultaneous
     )
 
@@ -241,7 +241,7 @@ def ordered_intervals(
     ([-1.0, 0.5, 2.0], [True, True, False])
     """
     record = read_forecast(mean, std, y_true, sample_weight=sample_weight).one_output()
-    return _ordered_intervals_of(record, level=level, by=by, n_rows=n_rows)
+    return ordered_intervals.of(record, level=level, by=by, n_rows=n_rows)
 
 
 @dataclass(frozen=True)
@@ -346,4 +346,4 @@ def interval_width_curve(
         cluster,
         weight_kind,
     )
-    return _interval_width_curve_of(record, level=level, by=by, n_bins=n_bins, band=band)
+    return interval_width_curve.of(record, level=level, by=by, n_bins=n_bins, band=band)

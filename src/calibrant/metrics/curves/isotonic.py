@@ -201,7 +201,7 @@ def isotonic_curve(
     record = read_clustered(
         y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
-    return _isotonic_curve_of(
+    return isotonic_curve.of(
         record, target=target, level=level, n_draws=n_draws, random_state=random_state
     )
 
@@ -321,7 +321,7 @@ def corp_state(
     >>> sum(parts).curve().recalibrated.tolist()
     [0.0, 0.5, 0.5, 1.0]
     """
-    return _corp_state_of(
+    return corp_state.of(
         read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs),
         target=target,
     )

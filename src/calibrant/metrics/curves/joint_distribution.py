@@ -113,7 +113,7 @@ def joint_distribution(
     ([[2.0, 1.0], [0.0, 1.0]], [1.0, 0.5])
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _of(record)
+    return joint_distribution.of(record)
 
 
 def _shares(counts: np.ndarray, total: np.ndarray) -> np.ndarray:

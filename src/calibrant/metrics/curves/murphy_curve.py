@@ -197,4 +197,6 @@ def murphy_curve(
     0.15625
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _of(record, target=target, thresholds=thresholds, decompose=decompose, level=level)
+    return murphy_curve.of(
+        record, target=target, thresholds=thresholds, decompose=decompose, level=level
+    )

@@ -214,7 +214,7 @@ def reliability_curve(
     given = {"sample_weight": sample_weight, "classes": classes}
     record = read_labelled(y_true, P, **given, inputs=inputs, soft=True)
     record = clustered(record, cluster, weight_kind)
-    return _reliability_curve_of(
+    return reliability_curve.of(
         record, target=target, n_bins=n_bins, strategy=strategy, band=band, level=level
     )
 
@@ -306,7 +306,7 @@ def reliability_curves(
     ['top label', '2']
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _reliability_curves_of(
+    return reliability_curves.of(
         record, worst=worst, n_bins=n_bins, strategy=strategy, band=band, level=level
     )
 
@@ -395,7 +395,7 @@ def confidence_histogram(
     ([0.0, 3.0], [0.0, 1.0])
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _confidence_histogram_of(record, target=target, n_bins=n_bins)
+    return confidence_histogram.of(record, target=target, n_bins=n_bins)
 
 
 CELLS = 2000
@@ -513,6 +513,6 @@ def smooth_curve(
     (0.0, 1.0)
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _smooth_curve_of(
+    return smooth_curve.of(
         record, target=target, bandwidth=bandwidth, level=level, n_points=n_points
     )

@@ -138,4 +138,4 @@ def risk_coverage_curve(
     record = read_clustered(
         y_true, P, cluster, weight_kind, sample_weight=sample_weight, classes=classes, inputs=inputs
     )
-    return _of(record, level=level, band=band)
+    return risk_coverage_curve.of(record, level=level, band=band)

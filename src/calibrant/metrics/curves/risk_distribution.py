@@ -111,4 +111,4 @@ def risk_distribution(
     ([1.0, 2.0], [1.0, 0.0])
     """
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
-    return _of(record, target=target, n_bins=n_bins, scale=scale)
+    return risk_distribution.of(record, target=target, n_bins=n_bins, scale=scale)

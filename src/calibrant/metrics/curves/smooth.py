@@ -230,7 +230,7 @@ def loess_curve(
         "n_draws": n_draws,
         "random_state": random_state,
     }
-    return _loess_curve_of(record, target=target, span=span, **options)
+    return loess_curve.of(record, target=target, span=span, **options)
 
 
 def _spline_curve_of(
@@ -378,4 +378,4 @@ def spline_curve(
         "n_draws": n_draws,
         "random_state": random_state,
     }
-    return _spline_curve_of(record, target=target, n_knots=n_knots, **options)
+    return spline_curve.of(record, target=target, n_knots=n_knots, **options)

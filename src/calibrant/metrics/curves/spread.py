@@ -141,7 +141,7 @@ def real_std_curve(
         cluster,
         weight_kind,
     )
-    return _real_std_curve_of(record, n_bins=n_bins, level=level, band=band)
+    return real_std_curve.of(record, n_bins=n_bins, level=level, band=band)
 
 
 #: Limit on rows times draws for the band of clusters.
@@ -264,6 +264,6 @@ def rmse_rmv_curve(
         cluster,
         weight_kind,
     )
-    return _rmse_rmv_curve_of(
+    return rmse_rmv_curve.of(
         record, n_bins=n_bins, level=level, n_draws=n_draws, random_state=random_state
     )

@@ -399,7 +399,7 @@ def adversarial_group_calibration(
     ([0.0, 1.0], True)
     """
     record = read_forecast(P, std, y_true).one_output()
-    return _of(
+    return adversarial_group_calibration.of(
         record,
         n_sizes=n_sizes,
         n_groups=n_groups,

@@ -148,7 +148,7 @@ def pit_histogram(
     >>> pit_histogram([0.1, -0.1, 3.0, -3.0], [0.0] * 4, [1.0] * 4, n_bins=4).n.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    return _of(
+    return pit_histogram.of(
         _read(y_true, mean, std, cluster, pre_rank, sample_weight), n_bins=n_bins, level=level
     )
 
