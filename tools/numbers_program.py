@@ -240,10 +240,10 @@ def decisions() -> None:
     y, P = of_classes()["forest on digits"]
     half = len(y) // 2
     fit, new = (P[:half], y[:half]), P[half:]
-    for method in ("fixed_sequence", "sgr", "learn_then_test"):
-        rule = named("SelectiveClassifier")(risk=0.1, confidence=0.95, method=method)
-        tried(f"decisions/selective/{method}", lambda r=rule: r.fit(*fit).accept(new))
-        tried(f"decisions/certificate/{method}", lambda r=rule: vars(r.certificate_))
+    for bound in ("auto", "betting"):
+        rule = named("SelectiveClassifier")(risk=0.1, confidence=0.95, bound=bound)
+        tried(f"decisions/selective/{bound}", lambda r=rule: r.fit(*fit).accept(new))
+        tried(f"decisions/certificate/{bound}", lambda r=rule: vars(r.certificate_))
     for score in ("lac", "aps", "raps", "margin", "top_k"):
         for by in (None, "class"):
             sets = named("ConformalSets")(score, 0.9, by=by, random_state=0)

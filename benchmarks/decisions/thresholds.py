@@ -3,8 +3,7 @@ how much it accepts.
 
 ``python -m benchmarks.decisions.thresholds [--runs 10000] [--peer-runs 1000]``; exits 1 where a
 promise of ours is broken in more than delta and three simulation errors, or where the default
-accepts less than selection with guaranteed risk or MAPIE's controller (which is left out where it
-is not installed). Scores come from a Beta law and are right with the probability they say, so that
+accepts less than MAPIE's controller (which is left out where it is not installed). Scores come from a Beta law and are right with the probability they say, so that
 the true error rate of every threshold is known.
 """
 
@@ -96,10 +95,8 @@ CASES = {
     "clusters of five": Case(4.0, 1000, 0.1, 0.9, together=5),
 }
 OURS = {
-    "fixed sequence (default)": {},
-    "selection with guaranteed risk": {"method": "sgr"},
-    "learn then test, 8 shares": {"method": "learn_then_test"},
-    "fixed sequence, by betting": {"bound": "betting"},
+    "default": {},
+    "default, by betting": {"bound": "betting"},
 }
 
 
@@ -194,10 +191,9 @@ def main(arguments=None):
             if own and broken > limit:
                 failed.append(f"{name}: {label} is broken in {broken:.4f}, more than {limit:.4f}")
         best = max(shares.values())
-        if shares["fixed sequence (default)"] < best:
+        if shares["default"] < best:
             failed.append(
-                f"{name}: the default accepts {shares['fixed sequence (default)']:.4f}, another"
-                f" {best:.4f}"
+                f"{name}: the default accepts {shares['default']:.4f}, another {best:.4f}"
             )
     print("\n".join(failed) or "every promise is kept, and the default accepts most.")
     return 1 if failed else 0

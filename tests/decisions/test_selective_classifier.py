@@ -40,22 +40,14 @@ def simulated(n, runs, seed, **options):
     return *np.array(found).T, said
 
 
-@pytest.mark.parametrize("method", ["fixed_sequence", "sgr", "learn_then_test"])
-def test_the_promise_holds(method):
-    risk, _, said = simulated(500, 300, 1, method=method)
+def test_the_promise_holds():
+    risk, _, said = simulated(500, 300, 1)
     check_guarantee(said, risk)
 
 
-def test_the_fixed_sequence_accepts_what_selection_with_guaranteed_risk_does_not():
-    """54.7 % where it accepts 46.8 %, of 64.7 % that could be: 2,000 runs of the table that this
-    was chosen by, 300 here.
-    """
-    by = {
-        method: simulated(1000, 300, 2, method=method)[1].mean()
-        for method in ("fixed_sequence", "sgr")
-    }
-    assert by["fixed_sequence"] == pytest.approx(0.547, abs=0.02)
-    assert by["sgr"] == pytest.approx(0.468, abs=0.02)
+def test_it_accepts_most_of_what_could_be():
+    """Selection with guaranteed risk accepts 46.8 % of 64.7 % that could be, 8 shares 40.7 %."""
+    assert simulated(1000, 300, 2)[1].mean() == pytest.approx(0.53, abs=0.02)
 
 
 @pytest.mark.slow
@@ -63,8 +55,6 @@ def test_the_fixed_sequence_accepts_what_selection_with_guaranteed_risk_does_not
     "options",
     [
         {},
-        {"method": "sgr"},
-        {"method": "learn_then_test"},
         {"accepted_share": 0.3},
         {"bound": "betting"},
     ],
@@ -141,8 +131,9 @@ def test_predictions_signals_and_saving(tmp_path):
     P = rng.dirichlet(np.full(4, 0.3), 3000)
     y = np.array([rng.choice(4, p=p) for p in P])
     rule = cb.SelectiveClassifier(0.1).fit(P, y)
-    same = cb.SelectiveClassifier(0.1).fit_scores(P.max(axis=1), P.argmax(axis=1) != y)
-    assert rule.threshold_ == same.threshold_
+    score, wrong = P.max(axis=1), P.argmax(axis=1) != y
+    same = cb.SelectiveClassifier(0.1).fit_scores(score, wrong, predicted=1.0 - score)
+    assert rule.threshold_ == pytest.approx(same.threshold_, abs=1e-12)
     accepted = rule.accept(P)
     assert (accepted == (P.max(axis=1) > rule.threshold_)).all()
     assert accepted.sum() == rule.accepted_
@@ -180,13 +171,12 @@ def test_weights_are_whole_rows():
         ({"risk": 0.0}, ([0.5], [0]), "risk must be"),
         ({"confidence": 1.0}, ([0.5], [0]), "confidence must be"),
         ({"accepted_share": 2.0}, ([0.5], [0]), "accepted_share must be"),
-        ({"method": "best"}, ([0.5], [0]), "method must be"),
         ({}, ([0.5] * 58, [0] * 58), "needs at least 59 rows without an error; got 58"),
         ({}, (np.linspace(0, 1, 300), [1] * 300), "more rows would not help"),
         (
             {},
             (np.linspace(0, 1, 100), ([0] * 25 + [1]) * 3 + [0] * 22),
-            "rows like these, or allow more risk",
+            "these rows do not show whether more would help",
         ),
         ({"bound": "binomial"}, (np.linspace(0, 1, 100), [0.25] * 100), "losses of 0 and 1"),
         ({}, ([0.5, 0.6], [0]), "loss must have one number"),

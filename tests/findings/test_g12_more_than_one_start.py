@@ -7,16 +7,16 @@ from calibrant.errors import InputError
 
 
 def test_the_default_certifies_where_another_method_does():
-    certified = {"fixed_sequence": 0, "sgr": 0}
+    """Selection with guaranteed risk, a search by halves, certified 18 of these 20 draws."""
+    certified = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
         u = rng.random(2_000)
         wrong = np.where(u > 0.88, 0.1, np.where(u > 0.45, 0.005, 0.3))
         right = (rng.random(2_000) >= wrong).astype(int)
-        for method in certified:
-            try:
-                cb.SelectiveClassifier(0.05, 0.95, method=method).fit(0.5 + 0.5 * u, right)
-            except InputError:
-                continue
-            certified[method] += 1
-    assert certified["fixed_sequence"] >= certified["sgr"] - 2
+        try:
+            cb.SelectiveClassifier(0.05, 0.95).fit(0.5 + 0.5 * u, right)
+        except InputError:
+            continue
+        certified += 1
+    assert certified >= 18 - 2

@@ -22,7 +22,13 @@ from calibrant._kernels.certificates import (
     rows_for_rate,
     simultaneous_limits,
 )
-from calibrant._kernels.certified_threshold import Blocks, certified_place, first_count, upper_bound
+from calibrant._kernels.certified_threshold import (
+    Blocks,
+    certified_place,
+    ladder,
+    share_count,
+    upper_bound,
+)
 from calibrant._kernels.intervals import clopper_pearson, unseen_share
 from calibrant.errors import InputError
 
@@ -106,77 +112,60 @@ def _blocks(loss):
     )
 
 
-def _sequence(loss, delta, first):
-    """The last row up to which every number of rows from the first on is proved."""
-    last = -1
-    for n in range(first, len(loss) + 1):
-        if tail(sum(loss[:n]), n) > delta:
-            break
-        last = n - 1
-    return last
+def _sequences(loss, starts):
+    """The last row up to which every number of rows from its start on is proved, and at what
+    share; each start that is reached without a failure adds its own.
+    """
+    last, level, carried = -1, sum(share for _, share in starts), Fraction(0)
+    ends = [first for first, _ in starts[1:]] + [len(loss) + 1]
+    for (first, share), end in zip(starts, ends, strict=True):
+        carried += share
+        for n in range(first, end):
+            if tail(sum(loss[:n]), n) > carried:
+                carried = Fraction(0)
+                break
+            last, level = n - 1, carried
+    return last, float(level)
 
 
-def test_the_fixed_sequence_by_fractions():
+def test_sequences_from_several_starts_by_fractions():
     """Every pattern of losses of nine rows, at shares that tails meet exactly."""
-    for delta in (Fraction(1, 4), Fraction(1, 8), Fraction(1, 16)):
-        first = first_count(9.0, 0.5, float(delta))
-        assert first == {4: 2, 8: 3, 16: 4}[delta.denominator]
+    quarter, eighth = Fraction(1, 4), Fraction(1, 8)
+    for starts in (
+        [(2, quarter)],
+        [(3, eighth)],
+        [(2, quarter), (3, eighth)],
+        [(3, eighth), (5, Fraction(1, 16)), (7, Fraction(1, 16))],
+        [(2, quarter), (2, eighth), (6, eighth)],
+    ):
         for loss in itertools.product((0, 1), repeat=9):
-            if loss[0] + loss[1] < 2:
-                found = certified_place(
-                    _blocks(loss), 0.5, float(delta), "fixed_sequence", "binomial", first
-                )
-                assert found == (_sequence(loss, delta, first), float(delta)), loss
+            found = certified_place(
+                _blocks(loss), 0.5, [(float(n), float(share)) for n, share in starts], "binomial"
+            )
+            assert found == _sequences(loss, starts), (starts, loss)
 
 
-def test_the_fixed_sequence_ends_at_its_first_failure():
-    """One error among six would pass again, but the sequence ended at the third row."""
+def test_a_sequence_ends_at_its_first_failure():
+    """One error among six would pass again, but the sequence ended at the third row; a later start
+    goes on with its own share.
+    """
     blocks = _blocks([0, 0, 1, 0, 0, 0])
     assert tail(1, 6) <= Fraction(1, 4)
-    assert certified_place(blocks, 0.5, 0.25, "fixed_sequence", "binomial", 2) == (1, 0.25)
-    assert certified_place(blocks, 0.5, 0.25, "fixed_sequence", "binomial", 7) == (-1, 0.25)
-    assert certified_place(_blocks([0] * 6), 0.5, 0.25, "fixed_sequence", "binomial", 6) == (
-        5,
-        0.25,
+    assert certified_place(blocks, 0.5, [(2.0, 0.25)], "binomial") == (1, 0.25)
+    assert certified_place(blocks, 0.5, [(7.0, 0.25)], "binomial") == (-1, 0.25)
+    assert certified_place(_blocks([0] * 6), 0.5, [(6.0, 0.25)], "binomial") == (5, 0.25)
+    assert certified_place(blocks, 0.5, [(2.0, 0.25), (6.0, 0.125)], "binomial") == (5, 0.125)
+    # Seven rows with one error are 8/128.
+    loss = [0, 0, 1, 0, 0, 0, 0]
+    assert certified_place(_blocks(loss), 0.5, [(2.0, 0.5), (7.0, 1 / 16)], "binomial") == (
+        6,
+        0.5625,
     )
-
-
-def test_learn_then_test_shares_the_failure_among_eight():
-    """Five rows without an error are 1/32, the share of 1/4: the first that is tried. Four are
-    never enough.
-    """
-    place, each = certified_place(_blocks([0] * 5), 0.5, 0.25, "learn_then_test", "binomial", 2)
-    assert (place, each) == (4, 1.0 / 32.0)
-    assert certified_place(_blocks([0] * 4), 0.5, 0.25, "learn_then_test", "binomial", 2) == (
-        -1,
-        1.0 / 32.0,
+    assert certified_place(_blocks(loss), 0.5, [(3.0, 0.25), (7.0, 1 / 16)], "binomial") == (
+        6,
+        1 / 16,
     )
-    assert certified_place(_blocks([0] * 5), 0.5, 0.249, "learn_then_test", "binomial", 2)[0] == -1
-    # It goes on after a failure: 13 rows with three errors are 378/8192, above 1/32; 16 rows with
-    # three are 697/65536, below.
-    again = [0] * 5 + [1, 1, 1] + [0] * 8
-    assert certified_place(_blocks(again), 0.5, 0.25, "learn_then_test", "binomial", 2)[0] == 15
-
-
-def test_selection_with_guaranteed_risk_by_fractions():
-    """Sixteen blocks take four halvings of a quarter of delta each."""
-
-    def expected(loss, delta):
-        low, high, found = 0, len(loss) - 1, -1
-        for _ in range(4):
-            middle = math.ceil(Fraction(low + high, 2))
-            if tail(sum(loss[: middle + 1]), middle + 1) <= delta / 4:
-                found = low = middle
-            else:
-                high = max(middle - 1, 0)
-        return found
-
-    for delta in (Fraction(1, 8), Fraction(1, 2), Fraction(10, 2**9) * 4):
-        for ones in itertools.combinations(range(16), 2):
-            loss = [int(k in ones) for k in range(16)]
-            found = certified_place(_blocks(loss), 0.5, float(delta), "sgr", "binomial", 4)
-            assert found == (expected(loss, delta), float(delta) / 4.0), (delta, ones)
-    assert certified_place(_blocks([0]), 0.5, 0.5, "sgr", "binomial", 1) == (0, 0.5)
+    assert certified_place(_blocks(loss), 0.5, [(3.0, 0.25), (7.0, 0.06)], "binomial") == (-1, 0.31)
 
 
 def test_ties_are_one_block_and_accepted_together():
@@ -192,18 +181,30 @@ def test_ties_are_one_block_and_accepted_together():
     )
     assert blocks.binary
     assert blocks.n == 5.0
-    assert certified_place(blocks, 0.5, 0.125, "fixed_sequence", "binomial", 3) == (1, 0.125)
-    assert certified_place(blocks, 0.5, 0.25, "fixed_sequence", "binomial", 3) == (2, 0.25)
+    assert certified_place(blocks, 0.5, [(3.0, 0.125)], "binomial") == (1, 0.125)
+    assert certified_place(blocks, 0.5, [(3.0, 0.25)], "binomial") == (2, 0.25)
 
 
-def test_where_the_sequence_begins():
-    assert [first_count(float(n), 0.5, 0.25) for n in (10, 20, 21, 30, 31)] == [2, 2, 3, 3, 4]
+def test_where_the_sequences_begin():
+    """At a risk of one half and a share of 1/4 two rows prove it, and the first start is at 1.5
+    times that, three rows, which allow no more errors than two.
+
+    Two starts have the parts 1 and .95. The first has .128, which three rows prove (1/8): it is at
+    4.5 rows, and four rows allow no error (5/16) as three do not. The second has .122, which four
+    rows prove: it is at 1.5 2^(1/4) 4 = 7.13, and seven rows allow one error (8/128) as six do
+    (7/64) and five do not (6/32).
+    """
+    assert ladder(2.0, 0.5, 0.25) == ladder(7.0, 0.5, 0.25) == [(2.0, 0.25)]
+    assert ladder(1.0, 0.5, 0.25) == [(2.0, 0.25)]
+    assert ladder(8.0, 0.5, 0.25) == [(3.0, 0.25 / 1.95), (6.0, 0.25 * 0.95 / 1.95)]
+    assert [count for count, _ in ladder(8.0, 0.5, 0.25, False)] == [4.0, 7.0]
+    # The first has no less than .3, whatever the number of the others.
+    assert math.isclose(ladder(1e6, 0.5, 0.25)[0][1], 0.3 * 0.25)
     # Five of five have probability 1/32 at a share of one half, four or five 6/32.
     assert [
-        first_count(5.0, 0.5, delta, 0.5)
-        for delta in (1 / 32 + 1e-12, 6 / 32 + 1e-12, 16 / 32 + 1e-12)
+        share_count(5.0, delta, 0.5) for delta in (1 / 32 + 1e-12, 6 / 32 + 1e-12, 16 / 32 + 1e-12)
     ] == [5, 4, 3]
-    assert first_count(5.0, 0.5, 1 / 32 - 1e-9, 0.5) == 6
+    assert share_count(5.0, 1 / 32 - 1e-9, 0.5) == 6
 
 
 def test_the_bound_of_one_threshold_is_one_sided():

@@ -10,7 +10,6 @@
 """
 
 import math
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +27,8 @@ __all__ = [
     "fewest_rows",
     "fixed_sequence",
     "hoeffding_bentkus",
+    "least_rows",
+    "most_errors",
     "rows_for_rate",
     "simultaneous_limits",
 ]
@@ -36,7 +37,7 @@ __all__ = [
 MANY_ROWS = 1e5
 
 
-def binomial_p_value(errors: Any, n: Any, risk: float) -> np.ndarray:
+def binomial_p_value(errors: Any, n: Any, risk: Any) -> np.ndarray:
     """P(Bin(n, risk) <= errors), arrays: the p-value of so few errors at a rate of ``risk``."""
     errors, n = np.asarray(errors, dtype=np.float64), np.asarray(n, dtype=np.float64)
     return np.where(
@@ -64,11 +65,17 @@ def allowed_errors(n: int, risk: float, delta: float) -> int:
     >>> [allowed_errors(n, 0.05, 0.05) for n in (58, 59, 100, 200, 500, 1000)]
     [-1, 0, 1, 4, 16, 38]
     """
+    return int(most_errors(np.array([float(n)]), risk, delta)[0])
 
-    def fails(errors: int) -> bool:
-        return not float(binomial_p_value(errors, n, risk)) <= delta
 
-    return bisect_left(range(n), True, key=fails) - 1
+def most_errors(n: np.ndarray, risk: float, delta: Any) -> np.ndarray:
+    """``allowed_errors`` of each number of rows, at one or each failure probability."""
+    low, high = np.full_like(n, -1.0), n
+    while (high - low > 1.0).any():
+        middle = np.floor(0.5 * (low + high))
+        proved = ~(middle >= 0.0) | (binomial_p_value(middle, n, risk) <= delta)
+        low, high = np.where(proved, middle, low), np.where(proved, high, middle)
+    return low
 
 
 def rows_for_rate(rate: float, risk: float, delta: float) -> float:
@@ -92,16 +99,18 @@ def rows_for_rate(rate: float, risk: float, delta: float) -> float:
     start, count = 0.0, 64.0
     while True:
         errors = start + np.arange(count)
-        n = _rows_with(errors, risk, delta)
+        n = least_rows(errors, risk, delta)
         fits = np.flatnonzero(np.floor(rate * n + 1e-9) <= errors)
         if len(fits):
             return float(n[fits[0]])
         start, count = start + count, 2.0 * count
 
 
-def _rows_with(errors: np.ndarray, risk: float, delta: float) -> np.ndarray:
-    """The least n at which this many errors still prove it, whole numbers (m,)."""
-    low, high = errors, np.full_like(errors, 16.0) + 8.0 * (errors + 4.0 - math.log(delta)) / risk
+def least_rows(errors: np.ndarray, risk: float, delta: Any) -> np.ndarray:
+    """The least numbers of rows at which so many errors still prove it, (m,), at one or each
+    failure probability.
+    """
+    low, high = errors, np.full_like(errors, 16.0) + 8.0 * (errors + 4.0 - np.log(delta)) / risk
     while (high - low > 1.0).any():
         middle = np.floor(0.5 * (low + high))
         proved = binomial_p_value(errors, middle, risk) <= delta

@@ -22,7 +22,6 @@ from calibrant.cli.wording import say
 
 __all__ = ["decide", "right_of"]
 
-PROCEDURES = ("fixed_sequence", "sgr", "learn_then_test")
 #: The file of a rule, if -o names no other.
 RULE = "rule.calibrant"
 #: Values of --when-uncertain -> values of ``when_uncertain`` in Python.
@@ -34,13 +33,6 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 @click.argument("new", metavar="[NEW]", required=False, type=FILE)
 @share_options[0]
 @share_options[1]
-@click.option(
-    "--procedure",
-    type=click.Choice(PROCEDURES),
-    default=PROCEDURES[0],
-    show_default=True,
-    help="Procedure that tests the thresholds.",
-)
 @click.option(
     "--when-uncertain",
     type=click.Choice(list(UNCERTAIN)),
@@ -86,7 +78,6 @@ def decide(
     unit: str,
     max_error: float,
     certainty: float,
-    procedure: str,
     when_uncertain: str,
     sets: bool,
     level: float,
@@ -149,7 +140,7 @@ def decide(
         )
         return
     rule: Any = calibrant.SelectiveClassifier(
-        max_error, certainty, method=procedure, when_uncertain=UNCERTAIN[when_uncertain]
+        max_error, certainty, when_uncertain=UNCERTAIN[when_uncertain]
     )
     options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
     of_answers = columns.confidence is not None or data.inputs == "score"

@@ -22,7 +22,6 @@ from calibrant.contracts.domain import Domain, Facet, columns_named, domain_of_i
 from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_for
-from calibrant.decisions.certainty import confidence_of
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier
@@ -99,7 +98,7 @@ def decided(rule: Any, record: Any) -> dict[str, np.ndarray]:
 def _(rule: SelectiveClassifier, record: Any) -> dict[str, np.ndarray]:
     if not hasattr(rule, "classes_"):
         return {}
-    return {"accepted rows": rule.accept_scores(confidence_of(rule.signal_, record)[1])}
+    return {"accepted rows": rule.accept_record(record)}
 
 
 @decided.register

@@ -1,14 +1,12 @@
-"""Inputs of certificates: whole rows, the score of each answer, and the rows that a proof needs."""
+"""Inputs of certificates: whole rows, and the score of each answer."""
 
-import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.certificates import rows_for_rate
 from calibrant._support.estimators import NotFittedError
-from calibrant._support.rounded import percent
 from calibrant.arrays import weights, whole_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain_calibrator import DomainCalibrator
@@ -21,10 +19,9 @@ from calibrant.predictions import Predictions
 __all__ = [
     "confidence_of",
     "counted_rows",
+    "probabilities_of",
     "repetitions",
     "require_share",
-    "too_few",
-    "uncertified",
 ]
 
 
@@ -54,43 +51,6 @@ def counted_rows(n: int, sample_weight: ArrayLike | None) -> Predictions:
     return Predictions(np.zeros((held, 1)), "probability", np.arange(1), weight=weight, kept=kept)
 
 
-def too_few(n: float, least: int, risk: float, confidence: float, unit: str = "rows") -> str:
-    """Return the message for too few rows, even if none of them were an error."""
-    return (
-        f"a risk of {risk:g} at a confidence of {confidence:g} needs at least {least:,} {unit}"
-        f" without an error; got {n:,.0f}; pass more, or allow more risk."
-    )
-
-
-def uncertified(
-    lost: float,
-    count: float,
-    n: float,
-    risk: float,
-    confidence: float,
-    delta: float,
-    unit: str = "rows",
-) -> str:
-    """Return the message for ``count`` of n rows of highest score with too many errors for a proof
-    that fails with probability ``delta``.
-    """
-    said = f"no threshold can be certified at a risk of {risk:g} and a confidence of {confidence:g}"
-    seen = (
-        f"of the {count:,.0f} {unit} of highest score {lost:,.4g} are wrong"
-        f" ({percent(lost / count)})"
-    )
-    needed = rows_for_rate(lost / count, risk, delta) * n / count
-    if not math.isfinite(needed):
-        return (
-            f"{said}: {seen}, and more {unit} would not help; allow more risk, or find a more"
-            " discriminating score."
-        )
-    return (
-        f"{said}: {seen}; pass about {max(math.ceil(needed), n + 1):,.0f} {unit} like these, or"
-        " allow more risk."
-    )
-
-
 def confidence_of(
     part: Signal | Calibrator | None, record: Predictions
 ) -> tuple[Signal | Calibrator | None, np.ndarray]:
@@ -101,16 +61,7 @@ def confidence_of(
         return None, record.confidence
     if isinstance(part, DomainCalibrator):
         part = require_calibrator(part, "signal")
-        if not is_fitted(part):
-            raise InputError(
-                "signal must be fitted on rows other than those of the certificate; got an"
-                f" unfitted {type(part).__name__}; fit it first, or pass a signal such as"
-                " Margin()."
-            )
-        try:
-            return part, part.confidence_record(record)
-        except NotFittedError as error:
-            raise InputError(str(error)) from None
+        return part, _by_fitted(part, record, "confidence_record")
     signal = require_signal(part)
     fitted = (
         signal
@@ -118,3 +69,23 @@ def confidence_of(
         else fitted_signal(signal, replace(record, labels=None))
     )
     return fitted, fitted.score_record(record)
+
+
+def probabilities_of(part: Signal | Calibrator | None, record: Predictions) -> np.ndarray:
+    """Return (n, K) probabilities, calibrated by the fitted part if there is one."""
+    if part is None:
+        return record.probabilities
+    return _by_fitted(require_calibrator(part, "signal"), record, "predict_record")
+
+
+def _by_fitted(part: Any, record: Predictions, method: str) -> np.ndarray:
+    """Return the result of a method of a fitted calibrator."""
+    if not is_fitted(part):
+        raise InputError(
+            "signal must be fitted on rows other than those of the certificate; got an unfitted"
+            f" {type(part).__name__}; fit it first, or pass a signal such as Margin()."
+        )
+    try:
+        return getattr(part, method)(record)
+    except NotFittedError as error:
+        raise InputError(str(error)) from None

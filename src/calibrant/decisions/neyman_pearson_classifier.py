@@ -13,7 +13,8 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee, Promised
-from calibrant.decisions.certainty import counted_rows, repetitions, require_share, too_few
+from calibrant.decisions.certainty import counted_rows, repetitions, require_share
+from calibrant.decisions.refusals import too_few
 from calibrant.errors import InputError
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, Predictions, read

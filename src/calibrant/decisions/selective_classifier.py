@@ -1,22 +1,22 @@
 """Selective classification with a certified limit on the error rate among accepted answers."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from calibrant import arrays
-from calibrant._kernels.certificates import fewest_rows
 from calibrant._kernels.certified_threshold import (
     Blocks,
-    Method,
     Test,
     certified_place,
-    first_count,
+    share_count,
+    starts_of,
     upper_bound,
 )
 from calibrant._kernels.draws import one_of_each
+from calibrant._kernels.intervals import clopper_pearson
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.rounded import percent
@@ -24,209 +24,48 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import trial
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.columns import plain
+from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.contracts.signal import Signal
 from calibrant.decisions.certainty import (
     confidence_of,
     counted_rows,
+    probabilities_of,
     repetitions,
     require_share,
-    too_few,
-    uncertified,
 )
+from calibrant.decisions.certificate import Certificate
+from calibrant.decisions.error_counts import ErrorCounts
+from calibrant.decisions.refusals import Search, uncertified, unrecalled
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import read_clusters
-from calibrant.predictions import Inputs, read
+from calibrant.predictions import Inputs, Predictions, read
 from calibrant.select.look_alike import caution_look_alike
 
-__all__ = ["Certificate", "ErrorCounts", "SelectiveClassifier"]
+__all__ = ["SelectiveClassifier"]
 
-
-@dataclass(frozen=True)
-class Certificate(Saved):
-    """The evidence behind a certified threshold.
-
-    Attributes
-    ----------
-    n : float
-        Rows (or clusters) that the threshold was certified on.
-    accepted : float
-        How many of them it accepts; rows tied with the threshold are not accepted.
-    errors : float
-        Number of errors among the accepted rows, or their summed loss.
-    risk : float
-        Upper limit of the share of errors among accepted rows, which holds with probability
-        ``confidence`` over calibration sets.
-    bound : float
-        Upper limit of that share at this threshold alone, as if it had been chosen beforehand. It
-        is at most ``risk``, and is not guaranteed.
-    confidence : float
-    method : str
-    unit : {"rows", "clusters"}
-    quantity : str
-        The quantity that counts as an error.
-
-    See Also
-    --------
-    SelectiveClassifier, NeymanPearsonClassifier : make certificates.
-    contracts.Guarantee : the promise, with its assumptions.
-
-    Examples
-    --------
-    >>> said = Certificate(1000, 547, 41, 0.1, 0.0945, 0.9, "exact binomial, fixed sequence")
-    >>> str(said).split(";")[0]
-    'Accepts 547 of 1,000 rows (54.7 %), 41 of them wrong'
-    """
-
-    n: float
-    accepted: float
-    errors: float
-    risk: float
-    bound: float
-    confidence: float
-    method: str
-    unit: Literal["rows", "clusters"] = "rows"
-    quantity: str = "wrong"
-
-    @property
-    def share(self) -> float:
-        """The share of rows that are accepted."""
-        return self.accepted / self.n
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields and the share, ready for JSON."""
-        return plain({**vars(self), "share": self.share})
-
-    def __str__(self) -> str:
-        lost = self.quantity == "wrong"
-        held = (
-            f"{self.errors:,.0f} of them wrong"
-            if lost
-            else f"with a summed {self.quantity} of {self.errors:,.4g}"
-        )
-        promise = (
-            f"at most {100.0 * self.risk:g} % of accepted new {self.unit} are wrong"
-            if lost
-            else f"the mean {self.quantity} of accepted new {self.unit} is at most {self.risk:g}"
-        )
-        return (
-            f"Accepts {self.accepted:,.0f} of {self.n:,.0f} {self.unit} ({percent(self.share)}"
-            f"), {held}; {promise}, with confidence {100.0 * self.confidence:g} %"
-            f" ({self.method})."
-        )
-
-
-#: Cells have equal width in the logit and reach to 1.5e-8 from 0 and 1. No cell of a smooth
-#: distribution holds a share of 1e-4 of the rows.
-N_CELLS, REACH = 2**18, 18.0
-EDGES: np.ndarray = 1.0 / (1.0 + np.exp(-np.linspace(-REACH, REACH, N_CELLS - 1)))
-
-
-class ErrorCounts(Saved):
-    """Counts of rows and errors in 262,144 cells of a score in [0, 1], to certify a threshold where
-    the rows do not fit in memory.
-
-    Parameters
-    ----------
-    counts : (262144, 2) array, optional
-        Rows and errors of each cell; empty by default.
-
-    See Also
-    --------
-    SelectiveClassifier : ``fit_counts`` reads them.
-
-    Notes
-    -----
-    Add the counts of the parts with ``+`` or ``sum``; they take four megabytes for any number of
-    rows. The threshold is the lower end of a cell, so the certificate is as exact as from the rows;
-    it only accepts up to a cell of rows less.
-
-    Examples
-    --------
-    >>> a = ErrorCounts().add([0.9, 0.6], [0, 1])
-    >>> b = ErrorCounts().add([0.8], [0])
-    >>> (a + b).n
-    3.0
-    """
-
-    def __init__(self, counts: np.ndarray | None = None) -> None:
-        self.counts: np.ndarray = np.zeros((N_CELLS, 2)) if counts is None else counts
-
-    def add(
-        self, score: ArrayLike, loss: ArrayLike, *, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Add scores (n,) in [0, 1] and losses (n,) of 0 and 1, and return self."""
-        values = arrays.scores(score, domain="unit")
-        wrong = arrays.binary_outcomes(loss, len(values))
-        weight, kept = arrays.weights(sample_weight, len(values))
-        if kept is not None:
-            values, wrong = values[kept], wrong[kept]
-        cell = np.searchsorted(EDGES, values, side="right")
-        times = None if weight is None else repetitions(weight)
-        rows = np.bincount(cell, times, N_CELLS)
-        self.counts = self.counts + np.column_stack(
-            [rows, np.bincount(cell, wrong if times is None else wrong * times, N_CELLS)]
-        )
-        return self
-
-    @property
-    def n(self) -> float:
-        """Number of rows."""
-        return float(self.counts[:, 0].sum())
-
-    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (score, loss, repetitions) in place of the rows, for both outcomes; the score is
-        the largest number below the next cell.
-        """
-        if self.n == 0.0:
-            raise InputError("counts must hold rows; got none; call add first.")
-        ends = np.append(np.nextafter(EDGES, -np.inf), 1.0)
-        wrong, right = self.counts[:, 1], self.counts[:, 0] - self.counts[:, 1]
-        score, loss, times = (
-            np.tile(ends, 2),
-            np.repeat([1.0, 0.0], N_CELLS),
-            np.concatenate([wrong, right]),
-        )
-        held = times > 0.0
-        return score[held], loss[held], times[held]
-
-    def __add__(self, other: Any) -> "ErrorCounts":
-        return (
-            ErrorCounts(self.counts + other.counts)
-            if isinstance(other, ErrorCounts)
-            else NotImplemented
-        )
-
-    def __radd__(self, other: Any) -> "ErrorCounts":
-        return self if other == 0 else NotImplemented
-
-
-#: Names of the methods and tests, and the assumption of all of them.
-METHODS: dict[str, str] = {
-    "fixed_sequence": "fixed sequence",
-    "sgr": "selection with guaranteed risk",
-    "learn_then_test": "learn then test, 8 shares",
-}
+#: Names of the tests, and the assumption of all of them.
 TESTS: dict[str, str] = {
     "binomial": "exact binomial",
     "betting": "betting",
     "hoeffding_bentkus": "Hoeffding-Bentkus",
 }
 DRAWS = "{} are independent draws of one population"
+#: Level of the limits of an error rate that is named beside a certificate.
+SURELY = 0.95
 
 
 class SelectiveClassifier(Promised, Saved, BaseEstimator):
     r"""Accept answers whose score exceeds a threshold, with an error rate of at most ``risk`` among
     them with probability ``confidence``.
 
-    .. math:: P\big( P(\text{wrong} \mid s > \hat t\,) \le \text{risk} \big) \ge \text{confidence},
-        \qquad
-        \hat t = s_{(k + 1)}, \quad p_j = P(Bin(j, \text{risk}) \le e_j) \le 1 - \text{confidence}
-        \text{ for all } k_0 \le j \le k
+    .. math:: P\big( P(\text{wrong} \mid s > \hat t\,) \le \text{risk} \big) \ge
+        \text{confidence}, \qquad \hat t = s_{(k + 1)}, \quad P(Bin(i, \text{risk}) \le e_i) \le
+        \delta_j \text{ for all } k_j \le i \le k
 
-    where :math:`s_{(1)} \ge s_{(2)} \ge \dots` are the scores of n rows and :math:`e_j` the errors
-    among the j highest.
+    where :math:`s_{(1)} \ge s_{(2)} \ge \dots` are the scores of n rows and :math:`e_i` the errors
+    among the i highest. The starts :math:`k_j` and their shares :math:`\delta_j` of 1 - confidence
+    do not depend on the labels.
 
     Parameters
     ----------
@@ -234,19 +73,17 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         Maximum share of errors among accepted rows, or maximum mean loss.
     confidence : float, default 0.95
         Share of calibration sets whose threshold keeps the promise.
+    target : "answer", "event" or a class label, default "answer"
+        "answer" accepts answers, which are wrong if another class is true. "event" (class 1 of two)
+        or a class flags rows as that class (alerts), which are wrong if they are not of it.
     signal : Signal or fitted Calibrator, optional
         The score, larger for more certain answers; default the largest probability. An unfitted
-        signal is fitted without the labels.
-    method : {"fixed_sequence", "sgr", "learn_then_test"}
-        The thresholds to test. "fixed_sequence": every one, from a tenth of the rows on, until one
-        fails. With many rows, half of the failure probability is kept for starts at .3, .5 and .7
-        of them, because the most certain rows may be worse than the next. "sgr": a search by halves
-        (selection with guaranteed risk). "learn_then_test": eight shares of the rows fixed
-        beforehand. All are valid if errors do not fall as the score rises, and accept more if they
-        do.
+        signal is fitted without the labels. Alerts take a calibrator only.
     accepted_share : float, optional
-        Minimum share of new rows that must be accepted; both limits hold with probability
-        ``confidence``, and each has half of the failure probability.
+        Minimum share of new rows that must be accepted. All limits hold together with probability
+        ``confidence``, and have equal parts of the failure probability.
+    recall : float, optional
+        Minimum share of the new rows of ``target`` that must be flagged, likewise.
     bound : {"auto", "binomial", "betting", "hoeffding_bentkus"}
         The test of one threshold. "auto": exact binomial where every loss is 0 or 1, else betting.
     when_uncertain : {"raise", "accept_none"}
@@ -260,7 +97,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     threshold_ : float
         Rows whose score is above it are accepted; -inf where all are, inf where none is.
     certificate_ : Certificate
-    guarantee_ : Guarantee
+    guarantee_ : Guarantee of the risk; guarantees_ : list, with that of the recall
     n_, accepted_, errors_, bound_ : float
         The numbers of the certificate.
     signal_ : the fitted signal, or None
@@ -275,19 +112,24 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     Notes
     -----
     Use it where a person handles the answers that are not accepted. Fit it on rows that are new to
-    the model and the calibrator; rows that chose the score give no guarantee. The row at the
-    threshold does not count, rows tied with it are not accepted, and the start of the sequence
-    depends on n alone. Each cluster counts once, by one row drawn at random. The promise is for all
+    the model and the calibrator; rows that chose the score give no guarantee. Each start tests its
+    number of rows and all larger ones up to the next start, until one fails, and hands its share on
+    if none does. The starts grow by factors of :math:`2^{1/4}` from 1.5 times the fewest rows that
+    prove anything, so that rare rows can be certified, and rows that are worse than the next ones
+    do not end the search. Two fifths of the failure probability are on the start that the
+    predicted probabilities suggest. The row at the threshold does not count, and rows tied with it
+    are not accepted. Each cluster counts once, by one row drawn at random. The promise is for all
     accepted rows together, not for each group, and only while new rows come from the same
     distribution. At risk 0.1 and confidence 0.9, of 1,000 rows of which 65 % could be accepted, it
-    accepts 54 %, "sgr" 47 %, "learn_then_test" 41 % (``python -m benchmarks.decisions``).
+    accepts 53 % (``python -m benchmarks.decisions``).
 
     References
     ----------
     Geifman and El-Yaniv, "Selective classification for deep neural networks", NeurIPS 2017.
     Angelopoulos et al., "Learn then test: calibrating predictive algorithms to achieve risk
-    control", Annals of Applied Statistics 2025. Waudby-Smith and Ramdas, "Estimating means of
-    bounded random variables by betting", JRSS B 2024.
+    control", Annals of Applied Statistics 2025. Wiens, "A fixed sequence Bonferroni procedure for
+    testing multiple endpoints", Pharmaceutical Statistics 2003. Waudby-Smith and Ramdas,
+    "Estimating means of bounded random variables by betting", JRSS B 2024.
 
     Examples
     --------
@@ -296,7 +138,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     >>> y = (rng.random(2000) < p).astype(int)
     >>> rule = SelectiveClassifier(risk=0.1, confidence=0.9).fit(p, y)
     >>> round(rule.threshold_, 3), rule.accept([0.95, 0.6, 0.02]).tolist()
-    (0.827, [True, False, True])
+    (0.824, [True, False, True])
     """
 
     def __init__(
@@ -304,9 +146,10 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         risk: float = 0.05,
         confidence: float = 0.95,
         *,
+        target: Any = "answer",
         signal: Signal | Calibrator | None = None,
-        method: Literal["fixed_sequence", "sgr", "learn_then_test"] = "fixed_sequence",
         accepted_share: float | None = None,
+        recall: float | None = None,
         bound: Literal["auto", "binomial", "betting", "hoeffding_bentkus"] = "auto",
         when_uncertain: Literal["raise", "accept_none"] = "raise",
         inputs: Inputs = "probability",
@@ -314,9 +157,10 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     ) -> None:
         self.risk: float = risk
         self.confidence: float = confidence
+        self.target: Any = target
         self.signal: Signal | Calibrator | None = signal
-        self.method: Literal["fixed_sequence", "sgr", "learn_then_test"] = method
         self.accepted_share: float | None = accepted_share
+        self.recall: float | None = recall
         self.bound: Literal["auto", "binomial", "betting", "hoeffding_bentkus"] = bound
         self.when_uncertain: Literal["raise", "accept_none"] = when_uncertain
         self.inputs: Inputs = inputs
@@ -356,6 +200,12 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
             X=X,
             reference=reference,
         )
+        index = None if cluster is None else read_clusters(cluster, record)
+        return self.fit_record(replace(record, cluster=index))
+
+    def fit_record(self, record: Predictions) -> Self:
+        """Certify a threshold on a validated record, whose clusters are dependent rows."""
+        self._check()
         if record.labels is None:
             raise InputError("y must be the true labels, one a row; got None; pass them.")
         seen = np.unique(record.labels)
@@ -365,13 +215,17 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
                 " alone, which shows no errors on the others; fit it on rows of every class, or"
                 " pass scores and losses to fit_scores."
             )
-        signal, score = confidence_of(self.signal, record)
-        index = None if cluster is None else read_clusters(cluster, record)
-        self._certify(score, 1.0 - record.correct, repetitions(record.weights), index)
-        if cluster is None:
+        signal, score = self._scored(self.signal, record)
+        loss, weight = 1.0 - record.pair(self.target)[1], repetitions(record.weights)
+        # The predicted losses were learned from other rows.
+        of_probabilities = signal is None or isinstance(signal, DomainCalibrator)
+        predicted = 1.0 - score if of_probabilities else None
+        self._certify(score, loss, weight, record.cluster, predicted)
+        if record.cluster is None:
             caution_look_alike(record, "the certificate")
         self.signal_: Signal | Calibrator | None = signal
         self.classes_: np.ndarray = record.classes
+        self.note_: str = "" if self.target != "answer" else self._note(record, score, weight)
         return self
 
     def fit_scores(
@@ -381,18 +235,25 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         *,
         cluster: Any = None,
         sample_weight: ArrayLike | None = None,
+        predicted: ArrayLike | None = None,
     ) -> Self:
         """Certify a threshold on scores (n,), larger for more certain answers, and losses (n,) in
         [0, 1] of any task, 1 for wrong, 0 for right.
+
+        ``predicted`` (n,) are losses that were predicted without these rows, such as 1 - p for
+        the probability p of being right. They only choose where a part of the failure
+        probability is spent.
         """
         self._check()
         values = arrays.scores(score)
         lost = arrays.scores(loss, "loss", "unit")
-        if lost.shape != values.shape:
-            raise InputError(
-                f"loss must have one number for each of the {len(values)} scores; got shape"
-                f" {lost.shape}."
-            )
+        expected = None if predicted is None else arrays.scores(predicted, "predicted", "unit")
+        for name, other in (("loss", lost), ("predicted", expected)):
+            if other is not None and other.shape != values.shape:
+                raise InputError(
+                    f"{name} must have one number for each of the {len(values)} scores; got shape"
+                    f" {other.shape}."
+                )
         record = counted_rows(len(values), sample_weight)
         held = slice(None) if record.kept is None else record.kept
         self._certify(
@@ -400,6 +261,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
             lost[held],
             repetitions(record.weights),
             None if cluster is None else read_clusters(cluster, record),
+            None if expected is None else expected[held],
         )
         return self
 
@@ -412,11 +274,14 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         return self
 
     def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
-        """Return (n,) booleans, whether each answer is accepted."""
+        """Return (n,) booleans, whether each answer is accepted, or each row flagged."""
         require_fitted(self, "classes_")
-        return self.accept_scores(
-            confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1]
-        )
+        return self.accept_record(read(P, inputs=self.inputs, classes=self.classes_, X=X))
+
+    def accept_record(self, record: Predictions) -> np.ndarray:
+        """Return the same for a validated record."""
+        require_fitted(self, "classes_")
+        return self.accept_scores(self._scored(self.signal_, record)[1])
 
     def accept_scores(self, score: ArrayLike) -> np.ndarray:
         """Return (n,) booleans, whether each score is above the threshold."""
@@ -427,8 +292,6 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     def certificate_(self) -> Certificate:
         """The evidence, which prints as one sentence."""
         require_fitted(self, "threshold_")
-        method = f"{TESTS[self.test_]}, {METHODS[self.method]}"
-        quantity = "wrong" if self.test_ == "binomial" else "loss"
         return Certificate(
             self.n_,
             self.accepted_,
@@ -436,71 +299,118 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
             self.risk,
             self.bound_,
             self.confidence,
-            method,
+            f"{TESTS[self.test_]}, fixed sequence",
             self.unit_,
-            quantity,
+            "wrong" if self.test_ == "binomial" else "loss",
+            self.target,
+            self.recall,
+            getattr(self, "note_", ""),
         )
 
     @property
     def guarantee_(self) -> Guarantee:
-        """The promise, with its assumptions."""
-        said = self.certificate_
-        quantity = (
-            f"{'error rate' if said.quantity == 'wrong' else 'mean loss'} among accepted"
-            f" {said.unit}"
-        )
-        return Guarantee(
-            "pac",
-            quantity,
-            f"new {said.unit}",
-            DRAWS.format(said.unit),
-            said.n,
-            most=self.risk,
-            unit=said.unit,
-            confidence=self.confidence,
-            method=said.method,
-        )
+        """The promise on the risk, with its assumptions."""
+        return self.guarantees_[0]
+
+    @property
+    def guarantees_(self) -> list[Guarantee]:
+        """All promises, which hold together."""
+        proof = self.certificate_
+        lost = "error rate" if proof.quantity == "wrong" else "mean loss"
+        done = "accepted" if self.target == "answer" else "flagged"
+        limits: dict[str, tuple[float | None, float | None]] = {
+            f"{lost} among {done} {proof.unit}": (None, self.risk),
+            "share of events that are flagged": (self.recall, None),
+            f"share of {proof.unit} that are {done}": (self.accepted_share, None),
+        }
+        return [
+            Guarantee(
+                *("pac", quantity, f"new {proof.unit}", DRAWS.format(proof.unit), proof.n),
+                *(least, most, proof.unit, self.confidence, proof.method),
+            )
+            for quantity, (least, most) in limits.items()
+            if (least, most) != (None, None)
+        ]
 
     def _check(self) -> None:
         for name in ("risk", "confidence"):
             require_share(name, getattr(self, name))
-        if self.accepted_share is not None:
-            require_share("accepted_share", self.accepted_share)
-        require_option("method", self.method, METHODS)
+        asked = [name for name in ("accepted_share", "recall") if getattr(self, name) is not None]
+        for name in asked:
+            require_share(name, getattr(self, name))
         require_option("bound", self.bound, ("auto", *get_args(Test)))
         require_option("when_uncertain", self.when_uncertain, ("raise", "accept_none"))
-        if self.accepted_share is not None and self.when_uncertain == "accept_none":
+        if self.recall is not None and self.target == "answer":
             raise InputError(
-                'accepted_share and when_uncertain="accept_none" exclude each other: a rule that'
+                f"recall takes alerts of one class; got recall={self.recall:g} with"
+                ' target="answer"; pass target="event", or leave recall out.'
+            )
+        if asked and self.when_uncertain == "accept_none":
+            raise InputError(
+                f'{asked[0]} and when_uncertain="accept_none" exclude each other: a rule that'
                 " accepts nothing has no such share; leave one out."
             )
 
+    def _scored(
+        self, part: Signal | Calibrator | None, record: Predictions
+    ) -> tuple[Signal | Calibrator | None, np.ndarray]:
+        """Return (the fitted part, the score of each row)."""
+        if self.target == "answer":
+            return confidence_of(part, record)
+        place = record.position(self.target)
+        return part, probabilities_of(part, record)[:, place]
+
+    def _note(self, record: Predictions, score: np.ndarray, weight: np.ndarray) -> str:
+        """Return a sentence on the predicted class whose accepted answers are wrong surely more
+        often than the promise allows; "" if there is none.
+        """
+        accepted = weight * (score > self.threshold_)
+        answers = np.bincount(record.predicted, accepted, record.n_classes)
+        wrong = np.bincount(record.predicted, accepted * (record.correct < 0.5), record.n_classes)
+        level = 1.0 - (1.0 - SURELY) / record.n_classes
+        least = clopper_pearson(wrong, answers, level)[0]
+        worst = int(np.argmax(least))
+        if not least[worst] > self.risk:
+            return ""
+        target = "event" if record.n_classes == 2 and worst == 1 else record.classes.tolist()[worst]
+        return (
+            f"Of the {answers[worst]:,.0f} that are predicted as {record.classes[worst]},"
+            f" {percent(wrong[worst] / answers[worst])} are wrong: target={target!r} limits the"
+            " errors among these."
+        )
+
     def _certify(
-        self, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, cluster: np.ndarray | None
+        self,
+        score: np.ndarray,
+        loss: np.ndarray,
+        weight: np.ndarray,
+        cluster: np.ndarray | None,
+        predicted: np.ndarray | None,
     ) -> None:
         if cluster is not None:
             cluster = np.unique(cluster, return_inverse=True)[1]
             rows = one_of_each(cluster, score, loss, weight, seed=0)
             score, loss, weight = score[rows], loss[rows], np.ones(len(rows))
+            predicted = None if predicted is None else predicted[rows]
         self._certified(
-            Blocks.of(score, loss, weight, self.bound == "betting"),
+            Blocks.of(score, loss, weight, self.bound == "betting", predicted),
             "rows" if cluster is None else "clusters",
         )
 
     def _certified(self, blocks: Blocks, unit: Literal["rows", "clusters"]) -> None:
-        for name in (
-            "signal_",
-            "classes_",
-        ):  # a threshold on the user's own scores does not apply to an earlier fit's
+        # A threshold on the user's own scores does not apply to an earlier fit's.
+        for name in ("signal_", "classes_", "note_"):
             vars(self).pop(name, None)
-        delta = (1.0 - self.confidence) / (1.0 if self.accepted_share is None else 2.0)
+        parts = 1 + (self.accepted_share is not None) + (self.recall is not None)
+        delta = (1.0 - self.confidence) / parts
         test: Test = (
             ("binomial" if blocks.binary else "betting") if self.bound == "auto" else self.bound
         )
-        if test == "binomial" and not blocks.binary:
+        if not blocks.binary and (test == "binomial" or self.recall is not None):
+            option = "recall" if self.recall is not None else 'bound="binomial"'
             raise InputError(
-                'bound="binomial" needs losses of 0 and 1; got others; pass bound="betting", or'
-                " leave it out."
+                f"{option} needs losses of 0 and 1; got others; leave it out, or pass right and"
+                " wrong."
             )
         place, each, reason = self._searched(blocks, delta, test, unit)
         if reason and self.when_uncertain == "raise":
@@ -522,17 +432,20 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         """Return (the last block accepted, the failure probability of its test, the reason if
         nothing is certified).
         """
-        least = fewest_rows(self.risk, delta)
-        if blocks.n < least:
-            return -1, delta, too_few(blocks.n, least, self.risk, self.confidence, unit)
-        first = first_count(blocks.n, self.risk, delta, self.accepted_share)
-        method: Method = self.method
-        place, each = certified_place(blocks, self.risk, delta, method, test, first)
-        if place >= 0 and not blocks.covered[place] < first * (self.accepted_share is not None):
+        share = self.accepted_share
+        least = 1.0 if share is None else float(share_count(blocks.n, delta, share))
+        starts = starts_of(blocks, self.risk, delta, test, least)
+        place, each = certified_place(blocks, self.risk, starts, test)
+        if place < 0:
+            search = Search(blocks, starts, least, self.risk, self.confidence, delta, test, unit)
+            return place, each, uncertified(search)
+        if self.recall is None:
             return place, each, ""
-        at = min(int(np.searchsorted(blocks.covered, first - 1e-9)), len(blocks.covered) - 1)
-        seen = float(blocks.lost[at]), float(blocks.covered[at]), blocks.n
-        return -1, each, uncertified(*seen, self.risk, self.confidence, each, unit)
+        hits = blocks.covered - blocks.lost
+        needed = share_count(float(hits[-1]), delta, self.recall)
+        if hits[place] >= needed:
+            return place, each, ""
+        return place, each, unrecalled(self.recall, self.risk, hits[place], hits[-1], needed)
 
 
 @trial.register

@@ -13,7 +13,6 @@ from calibrant.contracts.columns import Result
 from calibrant.contracts.domain import domain_of, domain_of_input
 from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.reading import read_for
-from calibrant.decisions.certainty import confidence_of
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier
@@ -164,12 +163,12 @@ def _(rule: QuestionRules, record: Questions) -> list[Claim]:
 @claims.register
 def _(rule: SelectiveClassifier, record: Any) -> list[Claim]:
     if hasattr(rule, "classes_"):
-        score, wrong = confidence_of(rule.signal_, record)[1], record.correct < 0.5
+        used, wrong = rule.accept_record(record), record.pair(rule.target)[1] < 0.5
     else:
         # A rule of scores: the rows are scores, and whether each answer was right.
         score, wrong = np.diff(record.values, axis=1)[:, 0], record.labels == 0
-    used, share = rule.accept_scores(score), rule.certificate_.share
-    rows = _rows(record, used, wrong)
+        used = rule.accept_scores(score)
+    rows, share = _rows(record, used, wrong), rule.certificate_.share
     return [Claim(type(rule).__name__, rows, rule.risk, share, _gap(record))]
 
 

@@ -12,7 +12,7 @@ from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.decisions.certainty import require_share
-from calibrant.decisions.selective_classifier import Certificate
+from calibrant.decisions.certificate import Certificate
 from calibrant.errors import InputError
 from calibrant.questions.pairs import read_labelled_pairs
 from calibrant.questions.read import as_questions

@@ -17,8 +17,9 @@ from calibrant._support.options import require_option
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee, Promised
-from calibrant.decisions.certainty import require_share, too_few
-from calibrant.decisions.selective_classifier import Certificate
+from calibrant.decisions.certainty import require_share
+from calibrant.decisions.certificate import Certificate
+from calibrant.decisions.refusals import too_few
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.labels import by_text
 from calibrant.questions.expected import LEVELS, expected_of, scores_beside, thresholds_of

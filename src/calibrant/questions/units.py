@@ -15,7 +15,7 @@ import numpy as np
 from calibrant._kernels.certificates import betting_p_values, binomial_p_value
 from calibrant._kernels.draws import one_of_each, row_codes
 from calibrant._kernels.intervals import clopper_pearson, normal_quantile
-from calibrant.decisions.selective_classifier import Certificate
+from calibrant.decisions.certificate import Certificate
 from calibrant.errors import InputError
 from calibrant.questions.record import Questions
 

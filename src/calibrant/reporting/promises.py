@@ -71,12 +71,7 @@ def promises(record: Predictions) -> Promises | None:
 def _accepted(record: Predictions, risk: float) -> Accepted:
     rule = SelectiveClassifier(risk, CONFIDENCE)
     try:
-        rule.fit_scores(
-            record.confidence,
-            1.0 - record.correct,
-            cluster=record.cluster,
-            sample_weight=record.weight,
-        )
+        rule.fit_record(record)
     except InputError as error:
         return Accepted(risk, None, None, str(error))
     return Accepted(risk, rule.certificate_.share, rule.threshold_, str(rule.certificate_))
