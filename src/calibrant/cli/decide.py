@@ -34,6 +34,16 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 @share_options[0]
 @share_options[1]
 @click.option(
+    "--target",
+    metavar="TARGET",
+    help="Certify alerts instead of answers: rows flagged as the event, or as this class.",
+)
+@click.option(
+    "--recall",
+    type=SHARE,
+    help="With --target: the least share of all such rows that must be flagged.",
+)
+@click.option(
     "--when-uncertain",
     type=click.Choice(list(UNCERTAIN)),
     default="refuse",
@@ -78,6 +88,8 @@ def decide(
     unit: str,
     max_error: float,
     certainty: float,
+    target: str | None,
+    recall: float | None,
     when_uncertain: str,
     sets: bool,
     level: float,
@@ -92,7 +104,10 @@ def decide(
     TABLE must hold predictions for rows that neither the model nor a calibrator was fitted on, and
     the true labels. The rule accepts an answer whose probability, or --confidence or score, is
     above the threshold. `calibrant apply` adds a column `accept`, or `set` with --sets. If no
-    threshold can be certified, the error names the number of rows needed.
+    threshold can be certified, the error names the best evidence and what would be enough.
+
+    The promise for answers is one for all of them: of a rare event nearly all alerts may be wrong.
+    --target event limits the wrong ones among the rows that are flagged as it.
 
     For a log of answers to questions, each question has a threshold, and the rule is a lock file:
     JSON that is bound to the versions of the model in the log. For other tables -o NAME.json makes
@@ -107,6 +122,7 @@ def decide(
 --certainty 0.9
       calibrant decide answers.jsonl --confidence margin --inputs score --label correct
       calibrant decide predictions.npz --cluster patient
+      calibrant decide fraud.csv --target event --max-error 0.2 --recall 0.5    alerts
       calibrant decide predictions.npz --sets --level 0.9
       calibrant apply rule.calibrant new.csv -o decided.csv
       calibrant decide answers.jsonl --max-error 0.05 -o lock.json    a threshold for each question
@@ -130,6 +146,11 @@ def decide(
             f"decide needs predictions of classes; {data.path.name} holds"
             f" {data.domain.predictions}; pass another table."
         )
+    of_answers = columns.confidence is not None or data.inputs == "score"
+    if target is not None and (of_answers or sets or data.domain in CERTIFIED):
+        raise click.UsageError(
+            "--target needs a table of probabilities of classes, and no --sets; leave it out."
+        )
     if data.domain in CERTIFIED:
         CERTIFIED[data.domain](
             *(data, output, force),
@@ -139,38 +160,46 @@ def decide(
             when_uncertain=UNCERTAIN[when_uncertain].replace("accept", "answer"),
         )
         return
-    rule: Any = calibrant.SelectiveClassifier(
-        max_error, certainty, when_uncertain=UNCERTAIN[when_uncertain]
-    )
     options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
-    of_answers = columns.confidence is not None or data.inputs == "score"
-    if sets:
-        made = _of_sets(data, level, options, of_answers)
-        store_unit(made, data)
-        keep(made, output, columns.model_version, force, data.record())
-        say(str(output))
-        return
+    rule: Any = calibrant.SelectiveClassifier(
+        *(max_error, certainty),
+        target=target or "answer",
+        recall=recall,
+        when_uncertain=UNCERTAIN[when_uncertain],
+    )
     with working("certifying"):
-        _certify(rule, data, of_answers, options)
+        rule = (
+            _of_sets(data, level, options, of_answers)
+            if sets
+            else _certified(rule, data, of_answers, options)
+        )
     store_unit(rule, data)
     keep(rule, output, columns.model_version, force, None if of_answers else data.record())
-    _tell(rule, output)
+    _tell(rule, data, output)
 
 
-def _tell(rule: Any, output: Path) -> None:
+def _tell(rule: Any, data: Any, output: Path) -> None:
+    """Print the promise and where the rule is saved."""
+    if hasattr(rule, "certificate_"):
+        say(
+            f"{str(rule.certificate_).replace('target=', '--target ')}\nThe guarantee holds if {rule.guarantee_.assumes}.\nThreshold"
+            f" {rule.threshold_:.6g}: {output}"
+        )
+        return
+    sizes = rule.predict_set(data.values).sum(axis=1)
     say(
-        f"{rule.certificate_}\nThe guarantee holds if {rule.guarantee_.assumes}.\nThreshold"
-        f" {rule.threshold_:.6g}: {output}"
+        f"{rule.guarantee_}.\n{sizes.mean():.2f} classes per set on average here;"
+        f" {percent((sizes == 1).mean())} of the sets hold one class.\n{output}"
     )
 
 
-def _certify(rule: Any, data: Any, of_answers: bool, options: dict[str, Any]) -> None:
-    if of_answers:
-        rule.fit_scores(data.values, ~right_of(data), **options)
-    else:
-        rule.set_params(inputs=data.inputs, classes=data.classes).fit(
-            data.values, data.labels, **options
-        )
+def _certified(rule: Any, data: Any, of_answers: bool, options: dict[str, Any]) -> Any:
+    """Return the rule, fitted on the file's rows."""
+    if not of_answers:
+        rule.set_params(inputs=data.inputs, classes=data.classes)
+        return rule.fit(data.values, data.labels, **options)
+    predicted = 1.0 - data.values if data.inputs == "probability" else None
+    return rule.fit_scores(data.values, ~right_of(data), predicted=predicted, **options)
 
 
 def right_of(data: Any) -> Any:
@@ -183,9 +212,8 @@ def right_of(data: Any) -> Any:
 
 
 def _of_sets(data: Any, level: float, options: dict[str, Any], of_answers: bool) -> Any:
-    """Fit conformal sets on the file's rows and print their guarantee."""
+    """Return conformal sets, fitted on the file's rows."""
     import calibrant
-    from calibrant.cli.tables import working
 
     if of_answers:
         raise click.UsageError(
@@ -193,11 +221,4 @@ def _of_sets(data: Any, level: float, options: dict[str, Any], of_answers: bool)
             " --confidence or a score."
         )
     rule = calibrant.ConformalSets(level=level, inputs=data.inputs, classes=data.classes)
-    with working("certifying"):
-        rule.fit(data.values, data.labels, **options)
-    sizes = rule.predict_set(data.values).sum(axis=1)
-    say(
-        f"{rule.guarantee_}.\n{sizes.mean():.2f} classes per set on average here;"
-        f" {percent((sizes == 1).mean())} of the sets hold one class."
-    )
-    return rule
+    return rule.fit(data.values, data.labels, **options)
