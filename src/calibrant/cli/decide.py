@@ -130,7 +130,7 @@ def decide(
       calibrant decide log.csv -o lock.json --model-version v1        a lock of one threshold
     """
     import calibrant
-    from calibrant.cli.applying import CERTIFIED, RULED, apply_to_file
+    from calibrant.cli.applying import CERTIFIED, apply_to_file
     from calibrant.cli.choosing import keep, store_unit
     from calibrant.cli.reading import column_of, read_file
     from calibrant.cli.tables import working
@@ -141,48 +141,51 @@ def decide(
         return
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
-    if data.domain not in RULED:
-        raise click.UsageError(
-            f"decide needs predictions of classes; {data.path.name} holds"
-            f" {data.domain.predictions}; pass another table."
-        )
     of_answers = columns.confidence is not None or data.inputs == "score"
-    if target is not None and (of_answers or sets or data.domain in CERTIFIED):
-        raise click.UsageError(
-            "--target needs a table of probabilities of classes, and no --sets; leave it out."
-        )
+    _require_classes(data, target, of_answers or sets)
+    uncertain = UNCERTAIN[when_uncertain]
     if data.domain in CERTIFIED:
-        CERTIFIED[data.domain](
-            *(data, output, force),
-            risk=max_error,
-            confidence=certainty,
-            unit=unit,
-            when_uncertain=UNCERTAIN[when_uncertain].replace("accept", "answer"),
-        )
+        options = {"risk": max_error, "confidence": certainty, "unit": unit}
+        answer = uncertain.replace("accept", "answer")
+        CERTIFIED[data.domain](data, output, force, when_uncertain=answer, **options)
         return
-    options: dict[str, Any] = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
     rule: Any = calibrant.SelectiveClassifier(
         *(max_error, certainty),
         target=target or "answer",
         recall=recall,
-        when_uncertain=UNCERTAIN[when_uncertain],
+        when_uncertain=uncertain,
     )
     with working("certifying"):
-        rule = (
-            _of_sets(data, level, options, of_answers)
-            if sets
-            else _certified(rule, data, of_answers, options)
-        )
+        rows = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
+        rule = _fitted(rule, data, of_answers, rows, level if sets else None)
     store_unit(rule, data)
     keep(rule, output, columns.model_version, force, None if of_answers else data.record())
     _tell(rule, data, output)
 
 
+def _require_classes(data: Any, target: str | None, other: bool) -> None:
+    """Raise a usage error for a table without decisions, or with alerts that are none;
+    ``other``: of answers at a confidence, or of sets.
+    """
+    from calibrant.cli.applying import CERTIFIED, RULED
+
+    if data.domain not in RULED:
+        raise click.UsageError(
+            f"decide needs predictions of classes; {data.path.name} holds"
+            f" {data.domain.predictions}; pass another table."
+        )
+    if target is not None and (other or data.domain in CERTIFIED):
+        raise click.UsageError(
+            "--target needs a table of probabilities of classes, and no --sets; leave it out."
+        )
+
+
 def _tell(rule: Any, data: Any, output: Path) -> None:
     """Print the promise and where the rule is saved."""
     if hasattr(rule, "certificate_"):
+        proof = str(rule.certificate_).replace("target=", "--target ")
         say(
-            f"{str(rule.certificate_).replace('target=', '--target ')}\nThe guarantee holds if {rule.guarantee_.assumes}.\nThreshold"
+            f"{proof}\nThe guarantee holds if {rule.guarantee_.assumes}.\nThreshold"
             f" {rule.threshold_:.6g}: {output}"
         )
         return
@@ -193,13 +196,23 @@ def _tell(rule: Any, data: Any, output: Path) -> None:
     )
 
 
-def _certified(rule: Any, data: Any, of_answers: bool, options: dict[str, Any]) -> Any:
-    """Return the rule, fitted on the file's rows."""
-    if not of_answers:
-        rule.set_params(inputs=data.inputs, classes=data.classes)
-        return rule.fit(data.values, data.labels, **options)
-    predicted = 1.0 - data.values if data.inputs == "probability" else None
-    return rule.fit_scores(data.values, ~right_of(data), predicted=predicted, **options)
+def _fitted(
+    rule: Any, data: Any, of_answers: bool, rows: dict[str, Any], level: float | None
+) -> Any:
+    """Return the rule, or with a level conformal sets, fitted on the file's rows."""
+    import calibrant
+
+    if level is not None and of_answers:
+        raise click.UsageError(
+            "--sets needs class probabilities; name them with --probabilities instead of"
+            " --confidence or a score."
+        )
+    if of_answers:
+        predicted = 1.0 - data.values if data.inputs == "probability" else None
+        return rule.fit_scores(data.values, ~right_of(data), predicted=predicted, **rows)
+    rule = rule if level is None else calibrant.ConformalSets(level=level)
+    rule.set_params(inputs=data.inputs, classes=data.classes)
+    return rule.fit(data.values, data.labels, **rows)
 
 
 def right_of(data: Any) -> Any:
@@ -209,16 +222,3 @@ def right_of(data: Any) -> Any:
     from calibrant.predictions import read
 
     return read(data.values, data.labels, inputs="logit", classes=data.classes).labels == 1
-
-
-def _of_sets(data: Any, level: float, options: dict[str, Any], of_answers: bool) -> Any:
-    """Return conformal sets, fitted on the file's rows."""
-    import calibrant
-
-    if of_answers:
-        raise click.UsageError(
-            "--sets needs class probabilities; name them with --probabilities instead of"
-            " --confidence or a score."
-        )
-    rule = calibrant.ConformalSets(level=level, inputs=data.inputs, classes=data.classes)
-    return rule.fit(data.values, data.labels, **options)
