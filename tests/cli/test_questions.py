@@ -167,18 +167,21 @@ def test_errors_are_one_sentence_without_a_traceback(run, folder, arguments, wor
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"probs": {"a": "x", "b": 0.5}}, "could not convert string to float"),
+        ({"probs": {"a": "x", "b": 0.5}}, "'probs' of row 0 must be a number; got 'x'"),
         ({"probs": {"a": 0.5, "b": 0.7}}, "must sum to 1"),
         ({"probs": {"a": 1.0}}, "two options or more"),
-        ({"decisions": [{"logprobs": 1}]}, "is damaged or not a log of answers to questions"),
-        ({"logprobs": {"a": None, "b": -1}}, "repair those rows"),
-        ({"id": [1], "probs": {"a": 0.5, "b": 0.5}}, "repair those rows"),
+        (
+            {"decisions": [{"logprobs": 1}]},
+            "'logprobs' of row 0 must be a mapping or a list; got 1",
+        ),
+        ({"logprobs": {"a": None, "b": -1}}, "'logprobs' of row 0 must be a number; got None"),
+        ({"id": [1], "probs": {"a": 0.5, "b": 0.5}}, "'id' of row 0 must be a text or a number"),
     ],
 )
 def test_damaged_rows_are_refused_in_one_sentence(run, tmp_path, row, words):
     write(tmp_path / "bad.jsonl", [row | {"label": "a"}])
     said = run("fit", "bad.jsonl", code=1).output
-    assert said.startswith("Error: ")
+    assert said.startswith("Error: bad.jsonl: ")
     assert words in said
     assert "bug" not in said
 

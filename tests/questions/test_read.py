@@ -11,8 +11,9 @@ from calibrant.contracts.record import Record
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.questions import Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.entries import words_of
-from calibrant.questions.read import as_questions, decimals_of
+from calibrant.questions.log import words_of
+from calibrant.questions.read import as_questions
+from calibrant.questions.tables import decimals_of
 
 LOG = [
     {"id": 1, "question": "topic", "probs": {"art": 0.7, "war": 0.2, "law": 0.1}, "label": "art"},
@@ -127,7 +128,8 @@ def test_missing_confidences_are_counted():
         ([{"probs": {"a": 1.0}}], "two options or more"),
         ([{"probs": {"a": 0.5, "b": 0.5}, "type": "yes_no"}], "be yes and no"),
         ([], "no rows with probabilities"),
-        ([3], "every row must be a mapping"),
+        (["x"], "every row must be a mapping"),
+        ([3], "P must hold probabilities from 0 to 1"),
         (3, "got a int"),
     ],
 )

@@ -202,7 +202,11 @@ class RaggedRows:
             own = weight * f * f * (1.0 / P + 1.0 / after)
             beside = -weight * f * np.append(f[1:], 0.0) / after
             beside[self.last] = 0.0
-            pairs = np.bincount(self.cell, beside, whole).reshape(-1, S + 1)[:, 1:-1]
+            # Neighbours may have one offset.
+            same = np.append(self.slot[1:], 0) == self.slot
+            own = own + np.where(same, 2.0 * beside, 0.0)
+            apart = np.where(same, 0.0, beside)
+            pairs = np.bincount(self.cell, apart, whole).reshape(-1, S + 1)[:, 1:-1]
             k = np.arange(S - 1)
             out[:, k, k + 1] = out[:, k + 1, k] = pairs
         else:

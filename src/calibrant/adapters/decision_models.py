@@ -45,7 +45,7 @@ def decision_answers(source: Any) -> Iterator[dict[str, Any]]:
     >>> read_questions(decision_answers([line])).of_right.tolist()
     [0.9]
     """
-    for one in (one for batch in batches(source, Fields()) for one in batch):
+    for one in (one for batch in batches(source, Fields()) for one in batch.objects):
         response: dict[str, Any] = one.get("response", one)
         named: Any = _by(response["answers"], "name")
         for name, answer in named.items():

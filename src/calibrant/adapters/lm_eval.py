@@ -46,7 +46,7 @@ def lm_eval_samples(
     >>> read_questions(lm_eval_samples([sample], question="arc")).of_right.round(2).tolist()
     [0.98]
     """
-    for one in (one for batch in batches(source, Fields()) for one in batch):
+    for one in (one for batch in batches(source, Fields()) for one in batch.objects):
         row = {"id": one["doc_id"], "question": question, "model": model, "label": one["target"]}
         found = one["filtered_resps"]
         yield row | (

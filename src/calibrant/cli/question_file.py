@@ -18,7 +18,8 @@ from calibrant.groups import coded
 from calibrant.monitoring.lock import Lock
 from calibrant.questions import QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.entries import NESTED, Fields, entries_of, is_a
+from calibrant.questions.entries import NESTED, Batch, Fields, entries_of
+from calibrant.questions.values import is_a
 
 __all__ = ["QuestionFile", "certified", "decided"]
 
@@ -63,8 +64,10 @@ class QuestionFile(DataFile):
     ) -> np.ndarray:
         """Return (n,) whether each line has the probabilities of all of its questions."""
         fields = Fields(confidence=columns.confidence or "confidence")
-        rows = [all(own.probs for own in entries_of([one], fields)) for one in source.objects]
-        return np.array(rows)
+        found = np.ones(len(source.objects), bool)
+        for one in entries_of(Batch(source.objects, "row", range(len(found))), fields):
+            found[one.at] &= bool(one.probs)
+        return found
 
     @classmethod
     def read(
@@ -82,7 +85,10 @@ class QuestionFile(DataFile):
         }
         names["confidence"] = columns.confidence or "confidence"
         with reading_file(source.path, "a log of answers to questions", "repair those rows"):
-            found = read_questions(source.objects, **names)
+            try:
+                found = read_questions(source.objects, **names)
+            except InputError as error:
+                raise InputError(f"{source.path}: {error}") from None
         if labels and not found.labelled.any():
             raise InputError(
                 f"{source.path} must hold the outcome of some rows in {names['label']!r} or"

@@ -69,7 +69,7 @@ class IsotonicQuestions(
 
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
-        record = record.known()
+        record = record.known().in_order()
         self.curves_, self.status_ = {}, "converged"
         for kind, name in enumerate(KINDS):
             own = record.take(record.kind == kind) if (record.kind == kind).any() else None
@@ -80,7 +80,7 @@ class IsotonicQuestions(
                 self.curves_[name] = isotonic_of_shares(score[keep], hit, weight)
         return self
 
-    def predict_record(self, record: Questions) -> np.ndarray:
+    def predict_ordered(self, record: Questions) -> np.ndarray:
         """(m,) calibrated probabilities of the options of a record."""
         require_fitted(self, "curves_")
         out = record.probability.copy()
@@ -216,7 +216,7 @@ class AutoQuestionCalibrator(
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
         require_count("cv", self.cv, 2)
-        record = record.known()
+        record = record.known().in_order()
         self.n_fit_: float = float(record.weights.sum())
         self.members_: list[Any] = [None]
         self.weights_, self.table_, self.gain_in_errors_ = np.ones(1), [], 0.0
@@ -254,12 +254,12 @@ class AutoQuestionCalibrator(
             warnings.simplefilter("ignore", CalibrationWarning)
             return clone(CANDIDATES[name]).fit_record(record)
 
-    def predict_record(self, record: Questions) -> np.ndarray:
+    def predict_ordered(self, record: Questions) -> np.ndarray:
         """(m,) calibrated probabilities of the options of a record."""
         require_fitted(self, "members_")
         out = np.zeros(len(record.probability))
         for share, member in zip(self.weights_, self.members_, strict=True):
-            own = record.probability if member is None else member.predict_record(record)
+            own = record.probability if member is None else member.predict_ordered(record)
             out += share * own
         return out
 

@@ -1,5 +1,6 @@
 """Calibrator of questions, pooled over questions, types and numbers of options."""
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -9,7 +10,7 @@ from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.ragged_links import RaggedRows
 from calibrant._kernels.softmax import inner_limits
 from calibrant._support.options import require_option
-from calibrant.arrays import ArrayLike, column_names, to_array
+from calibrant.arrays import ArrayLike, column_names
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.domain_calibrator import DomainCalibrator
@@ -18,9 +19,10 @@ from calibrant.errors import FitWarning, InputError, warn
 from calibrant.groups import Groups
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pooled_map import Leaves, PooledMap, compressed
-from calibrant.questions.read import as_questions, decimals_of, is_questions, read_questions
+from calibrant.questions.read import as_questions, is_questions, is_table, read_questions
 from calibrant.questions.record import KINDS, TWO_SIDED, YES_NO, Questions
 from calibrant.questions.signals import SignalStack
+from calibrant.questions.tables import by_name, decimals_of, titles_of
 
 __all__ = ["CalibratorOfQuestions", "QuestionCalibrator"]
 
@@ -41,6 +43,17 @@ class CalibratorOfQuestions(DomainCalibrator):
     def fit(self, P: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit on a record or a log, with its outcomes or with y."""
         return self.fit_record(as_questions(P, y, sample_weight))
+
+    def predict_record(self, record: Questions) -> np.ndarray:
+        """(m,) calibrated probabilities of the options of a record."""
+        plain, order = record.by_name()
+        out = np.empty(len(order))
+        out[order] = self.predict_ordered(plain)
+        return out
+
+    @abstractmethod
+    def predict_ordered(self, record: Questions) -> np.ndarray:
+        """(m,) calibrated probabilities of a record whose options are sorted by name."""
 
     def predict(self, P: Any) -> Any:
         """Calibrated probabilities, a record or a list of mappings as P."""
@@ -81,6 +94,7 @@ class QuestionCalibrator(
     maps_ : dict of kind ("yes/no", "choice", "score", "free answer") -> PooledMap
     signals_ : dict of kind -> SignalStack, of yes/no questions and free answers with signals
     temperatures_ : dict of question -> temperature
+    levels_ : names of the levels of an ordered table, ascending
     status_ : how the search ended
 
     See Also
@@ -135,14 +149,16 @@ class QuestionCalibrator(
         ----------
         P : Questions, a source of :func:`read_questions`, or (n, L) probabilities
         y : (n, L) of 0 and 1, (n,) levels, or None where P holds outcomes
+            Columns with names are matched by them.
         sample_weight : (n,), optional
         """
-        if not is_table(P):
+        if not is_table(P, outcomes=y is not None):
             return super().fit(P, y, sample_weight)
         if not self.ordered and y is not None:
             return self._fit_table(P, y, sample_weight)
-        ordered = read_questions(P, y, ordered=self.ordered, sample_weight=sample_weight)
-        return self.fit_record(ordered)
+        record = read_questions(P, y, ordered=self.ordered, sample_weight=sample_weight)
+        self.levels_: list[str] = record.option.names.tolist()
+        return self.fit_record(record)
 
     def predict(self, P: Any) -> Any:
         """Calibrated probabilities in the form of P: a record, a list of mappings or an array."""
@@ -150,13 +166,20 @@ class QuestionCalibrator(
             return super().predict(P)
         if not self.ordered:
             return self._predict_table(P)
-        record = read_questions(P, ordered=True)
-        return self.predict_record(record).reshape(len(record), -1)
+        require_fitted(self, "maps_")
+        titles, values = titles_of(P)
+        levels = getattr(self, "levels_", titles)
+        values = values if column_names(P) is None else by_name(P, levels, "P")
+        record = read_questions(values, ordered=True)
+        found = self.predict_record(record).reshape(len(record), -1)
+        # The columns go back in their own order.
+        named = set(titles) == set(levels)
+        return found[:, [levels.index(title) for title in titles]] if named else found
 
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
         require_option("by", self.by, ("question", "type", "options", "one"))
-        record = self._alike(record.known())
+        record = self._alike(record.known().in_order())
         self.maps_, self.signals_ = {}, {}
         self.n_fit_: float = float(record.weights.sum())
         for kind, name in enumerate(KINDS):
@@ -168,7 +191,7 @@ class QuestionCalibrator(
         self._finish()
         return self
 
-    def predict_record(self, record: Questions) -> np.ndarray:
+    def predict_ordered(self, record: Questions) -> np.ndarray:
         """(m,) calibrated probabilities of the options of a record."""
         require_fitted(self, "maps_")
         record = self._alike(record)
@@ -217,12 +240,14 @@ class QuestionCalibrator(
         """Fit on an (n, L) table, a block of columns at a time."""
         require_option("by", self.by, ("question", "type", "options", "one"))
         names, values = titles_of(P)
-        checked = read_questions(
-            values[:, :1], to_array(Y, "y")[:, :1], sample_weight=sample_weight
-        )
-        outcomes = to_array(Y, "y").astype(np.float64)
+        outcomes = by_name(Y, names, "y").astype(np.float64)
+        outcomes = outcomes[:, None] if outcomes.ndim == 1 else outcomes
         if outcomes.shape != values.shape or not np.isin(outcomes, (0.0, 1.0)).all():
-            raise InputError(f"y must be {values.shape} of 0 and 1, as P; got others.")
+            raise InputError(
+                f"y must be {values.shape} of 0 and 1, as P; got shape {outcomes.shape}; pass a"
+                " column for each question."
+            )
+        checked = read_questions(values[:, :1], outcomes[:, :1], sample_weight=sample_weight)
         if checked.kept is not None:
             values, outcomes = values[checked.kept], outcomes[checked.kept]
         decimals = decimals_of(values)
@@ -245,25 +270,6 @@ class QuestionCalibrator(
         slope, intercept = own.lines(names if self.by == "question" else [""] * len(names))
         p = np.clip(values, own.floor, 1.0 - min(own.floor, 0.25))
         return sigmoid((np.log(p) - np.log1p(-p)) * slope + intercept)
-
-
-def is_table(P: Any) -> bool:
-    """Whether P is an array or a data frame of numbers, one column a question or level."""
-    if isinstance(P, Questions) or is_questions(P) or isinstance(P, str):
-        return False
-    names = column_names(P)
-    return isinstance(P, np.ndarray | list | tuple) or (
-        names is not None and not {"probs", "confidence"} & set(map(str, names))
-    )
-
-
-def titles_of(P: Any) -> tuple[list[str], np.ndarray]:
-    """(names of the columns, (n, L) probabilities in [0, 1])."""
-    values, names = to_array(P, "P").astype(np.float64), column_names(P)
-    values = values[:, None] if values.ndim == 1 else values
-    if not ((values >= 0.0) & (values <= 1.0 + 1e-9)).all():
-        raise InputError("P must hold probabilities from 0 to 1; got others; repair those rows.")
-    return [str(j) for j in (range(values.shape[1]) if names is None else names)], values
 
 
 def table_rows(

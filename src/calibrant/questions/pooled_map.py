@@ -16,6 +16,9 @@ __all__ = ["Leaves", "PooledMap", "compressed", "floor_of", "logs_of"]
 #: Labelled rows from which an option of a question has an offset, most such options of one, and
 #: most options that share an offset over several questions.
 RECURRING, MOST_OPTIONS, MOST_SHARED = 10, 31, 16
+#: Most levels with offsets of their own; those of longer scales share one, because few rows observe
+#: each.
+MOST_LEVELS = 10
 #: Steps of the search, those in which spreads are chosen, and the change at which it ends.
 STEPS, CHOOSING, SMALL = 60, 20, 1e-3
 #: Farthest step of a parameter, first spread, and the spread of a single group.
@@ -68,10 +71,11 @@ class Leaves(Saved):
         """(distinct keys, position of each row's key)."""
         levels = record.size if kind == SCORE else np.zeros(len(record), np.intp)
         width = len(record.type.names)
-        code = (record.question.index.astype(np.int64) * width + record.type.index) * 16 + levels
+        most = int(levels.max(initial=0)) + 1
+        code = (record.question.index.astype(np.int64) * width + record.type.index) * most + levels
         found, index = np.unique(code, return_inverse=True)
-        question, rest = np.divmod(found, 16 * width)
-        types, levels = np.divmod(rest, 16)
+        question, rest = np.divmod(found, most * width)
+        types, levels = np.divmod(rest, most)
         names = zip(
             record.question.names[question].tolist(),
             record.type.names[types].tolist(),
@@ -87,7 +91,7 @@ class Leaves(Saved):
         if kind in TWO_SIDED:
             return cls(names, {}, 1), index
         if kind == SCORE:
-            return cls(names, {}, int(record.size.max()) - 1), index
+            return cls(names, {}, max(_offsets(name[2]) for name in names)), index
         options = _recurring(record, index, len(names))
         return cls(names, options, max(options.values(), default=0)), index
 
@@ -96,7 +100,9 @@ class Leaves(Saved):
         if kind in TWO_SIDED:
             return record.place
         if kind == SCORE:
-            out = np.where(record.place < self.n_slots, record.place + 1, 0)
+            long = np.repeat(record.size, record.size) > MOST_LEVELS
+            out = np.where(long, 1, record.place + 1)
+            out = np.where(out > self.n_slots, 0, out)
             out[record.start[1:] - 1] = 0
             return out
         if not self.options:
@@ -107,6 +113,11 @@ class Leaves(Saved):
         group, option = np.divmod(found, width)
         pairs = zip(group.tolist(), record.option.names[option].tolist(), strict=True)
         return np.array([self.options.get(pair, 0) for pair in pairs], np.intp)[place]
+
+
+def _offsets(levels: int) -> int:
+    """The number of offsets of a score with so many levels; 0 levels are those of an event."""
+    return 1 if levels > MOST_LEVELS else max(levels - 1, 1)
 
 
 def _recurring(record: Questions, index: np.ndarray, n_groups: int) -> dict[tuple[int, str], int]:
@@ -186,7 +197,7 @@ def _shares(leaves: Leaves, kind: int, varied: bool) -> tuple[Shares, list[Any]]
         names += [("option", one) for one in often[:MOST_SHARED]]
     else:
         kinds = sorted({name[1:] for name in leaves.names})
-        names += [("offset", one, slot) for one in kinds for slot in range(1, (one[1] or 2))]
+        names += [("offset", one, slot) for one in kinds for slot in range(1, 1 + _offsets(one[1]))]
     group = {"type": 0, "option": 3}
     shared = [group.get(name[0], -1) for name in names]
     own = np.array([1] + [2] * leaves.n_slots)
@@ -202,8 +213,8 @@ def _design(leaves: Leaves, kind: int, names: list[Any]) -> np.ndarray:
     design[:, -1, 1:2] = "b" in place
     for g, (_, kin, levels) in enumerate(leaves.names):
         design[g, -2, [0, place.get(("type", kin), 0)]] = 1.0
-        most = min(levels or 2, leaves.n_slots + 1)
-        for slot in range(1, most) if kind != CHOICE else ():
+        most = min(_offsets(levels), leaves.n_slots)
+        for slot in range(1, 1 + most) if kind != CHOICE else ():
             like = [k for k, one in enumerate(names) if (one[0], *one[2:]) == ("offset", slot)]
             like = [k for k in like if names[k][1][1] == levels]
             own = place.get(("offset", (kin, levels), slot))
@@ -303,15 +314,13 @@ class PooledMap(Saved):
 
     def likelihood(self, record: Questions, index: np.ndarray, exponent: float) -> float:
         """Log-likelihood of rows of the fit with rounded zeros read in another way."""
-        rows, eta = self.linear(record, index, exponent)
+        rows, eta = self.linear(record, index, floor_of(record, self.kind, exponent))
         return rows.likelihood(eta)
 
     def linear(
-        self, record: Questions, index: np.ndarray, exponent: float
+        self, record: Questions, index: np.ndarray, floor: float
     ) -> tuple[RaggedRows, np.ndarray]:
         """(rows in groups ``index``, their linear predictors (m,))."""
-        floor = floor_of(record, self.kind, exponent)
-        floor = self.floor if record.decimals is None else floor
         x = np.log(record.size) - self.middle
         rows = _rows(record, self.kind, self.leaves, index, x, floor)
         if self.kind != CHOICE:
@@ -324,7 +333,8 @@ class PooledMap(Saved):
         wider = self._extended(names)
         groups = {name: g for g, name in enumerate(wider.leaves.names)}
         index = np.array([groups[name] for name in names])[place]
-        rows, eta = wider.linear(record, index, self.exponent)
+        # The floor of the fit, because that of the record depends on its other rows.
+        rows, eta = wider.linear(record, index, self.floor)
         if self.kind == SCORE:
             eta = _ascending(eta, record)
         P = rows.probabilities(eta)[0]

@@ -1,6 +1,7 @@
 """Record of answers to questions, with any number of options in each row."""
 
 import hashlib
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,13 +10,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.draws import numbered_by_content
+from calibrant._kernels.draws import DIGITS, numbered_by_content, row_codes, uniform_of_rows
 from calibrant.errors import InputError
 from calibrant.folds.splits import stratified_folds
 from calibrant.groups import Groups
 from calibrant.predictions.plain_rows import PlainRows
 
-__all__ = ["CHOICE", "FREE", "KINDS", "SCORE", "TWO_SIDED", "YES_NO", "Questions"]
+__all__ = ["CHOICE", "FREE", "KINDS", "SCORE", "TWO_SIDED", "YES_NO", "Questions", "numeral_of"]
 
 #: Kinds of questions, and their numbers in a record; the kinds with one probability of an event.
 KINDS = ("yes/no", "choice", "score", "free answer")
@@ -116,18 +117,39 @@ class Questions(PlainRows):
     def item_number(self) -> np.ndarray:
         """(n,) numbers 0..G-1 of the items, in an order that depends on their content."""
         _, index = np.unique(self.item.index, return_inverse=True)
-        return numbered_by_content(index, self.mark, self.weights)
+        # Names decide between items of equal numbers only.
+        order = np.argsort(index, kind="stable")
+        sums = np.add.reduceat(self.code[order], np.flatnonzero(np.diff(index[order], prepend=-1)))
+        rank = np.argsort(np.argsort(sums, kind="stable"))
+        return numbered_by_content(rank[index], self.mark, self.weights)
+
+    @cached_property
+    def code(self) -> np.ndarray:
+        """(n,) uint64 from the content and the names of each row, without its item and weight."""
+        cells = np.column_stack([self.probability, 2.0 + self.mass, 4.0 + _hashed(self.option)])
+        # Sums of integers wrap around, so they do not depend on their order.
+        content = np.add.reduceat(_bits(cells), self.start[:-1]).astype(np.float64)
+        named = [_hashed(one) for one in (self.question, self.type, self.model)]
+        named = [one + 2.0 ** (33 + k) for k, one in enumerate(named)]
+        scores = [] if self.signals is None else list(np.nan_to_num(self.signals, nan=-1e9).T)
+        return _bits(np.column_stack([content, *named, *scores]))
 
     def merged(self) -> Self:
         """Equal rows of an item once, with the sum of their weights, in an order that depends on
         their content.
         """
-        content = np.add.reduceat(self.probability * np.sqrt(1.0 + self.place), self.start[:-1])
-        codes = [self.item_number, self.mark, content, self.question.index, self.model.index]
-        codes += [] if self.signals is None else list(np.nan_to_num(self.signals, nan=-9.0).T)
-        rows = np.column_stack(codes)
+        rows = np.column_stack([self.item_number, self.code])
         _, first, index = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         return replace(self.take(first), weight=np.bincount(index.ravel(), self.weights))
+
+    def in_order(self) -> Self:
+        """The same rows in an order that depends on their content only, with sorted names: sums
+        over them have the same bits for every order of a log.
+        """
+        rows = self.take(np.lexsort([self.item_number, self.weights, self.code]))
+        names = ("question", "type", "item", "model", "option")
+        named = {name: _sorted(getattr(rows, name)) for name in names}
+        return replace(rows, **named).by_name()[0]
 
     @cached_property
     def labelled(self) -> np.ndarray:
@@ -142,12 +164,40 @@ class Questions(PlainRows):
 
     @cached_property
     def answer(self) -> np.ndarray:
-        """(n,) the position of the most likely option within its row, the first if several are;
-        of a free answer, that of "yes, it is right", however unlikely.
+        """(n,) the position of the most likely option within its row; if several are, of the first
+        by its name, or the lowest level; of a free answer, that of "yes, it is right", however
+        unlikely.
         """
         top = self.probability == np.repeat(self.confidence, self.size)
-        first = np.where(top, self.place, len(self.probability))
-        return np.where(self.kind == FREE, 1, np.minimum.reduceat(first, self.start[:-1]))
+        rank = np.where(top, self.option_rank, len(self.probability))
+        first = np.repeat(np.minimum.reduceat(rank, self.start[:-1]), self.size)
+        place = np.where(rank == first, self.place, -1)
+        return np.where(self.kind == FREE, 1, np.maximum.reduceat(place, self.start[:-1]))
+
+    @cached_property
+    def option_rank(self) -> np.ndarray:
+        """(m,) ranks of the options of a choice by their names, numbers first; of others, their
+        positions.
+        """
+        texts = np.unique(self.option.names.astype(object), return_inverse=True)[1]
+        numbers = np.array([numeral_of(str(name)) for name in self.option.names])
+        rank = np.argsort(np.lexsort((texts, numbers)))[self.option.index]
+        return np.where(self.kind[self.row] == CHOICE, rank, self.place)
+
+    def by_name(self) -> tuple[Self, np.ndarray]:
+        """(the record with its options in the order of their names, (m,) where they were): their
+        order in a log changes no bit of what is computed from it.
+        """
+        order = np.lexsort((self.option_rank, self.row))
+        at = np.argsort(order)[self.start[:-1] + np.maximum(self.right, 0)] - self.start[:-1]
+        moved = replace(
+            self,
+            probability=self.probability[order],
+            option=Groups(self.option.names, self.option.index[order]),
+            right=np.where(self.labelled, at, -1),
+            share=None if self.share is None else self.share[order],
+        )
+        return moved, order
 
     @cached_property
     def mass(self) -> np.ndarray:
@@ -171,8 +221,10 @@ class Questions(PlainRows):
 
     @property
     def mark(self) -> np.ndarray:
-        """(n,) a number from the content of each row."""
-        return self.probability[self.start[:-1]] + self.right + 1e3 * self.size
+        """(n,) a number from the probabilities and outcomes of each row, whatever their names."""
+        cells = np.column_stack([self.probability, 2.0 + self.mass])
+        sums = np.add.reduceat(uniform_of_rows(row_codes(cells), 0), self.start[:-1])
+        return np.round(sums, DIGITS)
 
     @property
     def digest(self) -> str:
@@ -187,7 +239,8 @@ class Questions(PlainRows):
         """((n,) confidence, (n,) 1.0 if the answer is right, else 0.0); an outcome of several
         raters is drawn by their shares.
         """
-        drawn = np.random.default_rng(0).random(len(self))
+        drawn = np.empty(len(self))
+        drawn[np.argsort(self.code, kind="stable")] = np.random.default_rng(0).random(len(self))
         return self.confidence, (drawn < self.correct).astype(np.float64)
 
     def flat(self, rows: np.ndarray) -> np.ndarray:
@@ -273,3 +326,29 @@ class Questions(PlainRows):
         weight = (rows.mass * np.repeat(rows.weights, rows.size))[rows.mass > 0.0]
         value, low, high = (float(weight @ one / weight.sum()) for one in logs)
         return value, low, high
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """(n,) uint64 from the numbers of each row, whose columns have ranges of their own."""
+    return (uniform_of_rows(row_codes(values), 0) * 2.0**52).astype(np.uint64)
+
+
+def _hashed(groups: Groups) -> np.ndarray:
+    """A number from the name of the group of each row."""
+    codes = [zlib.crc32(str(name).encode("utf-8", "surrogatepass")) for name in groups.names]
+    return np.array(codes, np.float64)[groups.index]
+
+
+def _sorted(groups: Groups) -> Groups:
+    """The same groups in the order of their names, without those that no row has."""
+    used, index = np.unique(groups.index, return_inverse=True)
+    names, place = np.unique(groups.names[used].astype(object), return_inverse=True)
+    return Groups(names, place[index].astype(np.intp))
+
+
+def numeral_of(name: str) -> float:
+    """The number that a name spells, nan for others."""
+    try:
+        return np.nan if "_" in name else float(name)
+    except ValueError:
+        return np.nan

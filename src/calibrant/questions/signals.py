@@ -59,7 +59,9 @@ class SignalStack(Saved):
         names, index = Leaves.keys(record, YES_NO)
         place = np.array([self.questions.get(name, len(self.levels)) for name in names])[index]
         level = self.level + np.append(self.levels, 0.0)[place]
-        p = sigmoid(_columns(self.curves, record.signals)[0] @ self.slopes + level)
+        # A matrix product has other bits for other numbers of rows.
+        along = (_columns(self.curves, record.signals)[0] * self.slopes).sum(axis=1)
+        p = sigmoid(along + level)
         return np.column_stack([1.0 - p, p]).ravel()
 
 

@@ -1,0 +1,129 @@
+"""Names and numbers in the fields of a log, and errors that name the row and the field."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from calibrant.errors import InputError
+from calibrant.labels import is_missing
+
+__all__ = [
+    "OddValue",
+    "Places",
+    "chance_of",
+    "finite_of",
+    "is_a",
+    "label_of",
+    "number_of",
+    "shown",
+    "text_of",
+]
+
+#: The largest whole number that is a name, and the largest that a float holds exactly.
+LARGEST, WHOLE = 10**300, 2.0**53
+
+
+class OddValue(Exception):
+    """A value that a field must not hold: the rule, and what to do."""
+
+    def __init__(self, rule: str, value: Any, remedy: str) -> None:
+        super().__init__(rule)
+        self.rule, self.value, self.remedy = rule, value, remedy
+
+    def at(self, field: str, place: str) -> InputError:
+        """The error for a field of a row."""
+        return InputError(
+            f"{field!r} of {place} must {self.rule}; got {shown(self.value)}; {self.remedy}."
+        )
+
+
+@dataclass(frozen=True)
+class Places:
+    """What the rows of a record are called in errors: "line 3" or "row 2"."""
+
+    word: str
+    number: Sequence[int]
+
+    def __getitem__(self, i: Any) -> str:
+        return f"{self.word} {self.number[int(i)]}"
+
+    def each(
+        self, convert: Callable[[Any], Any], field: str, values: Sequence[Any], rows: Any = None
+    ) -> list[Any]:
+        """Convert the values of a field, one a row or those of ``rows``."""
+        try:
+            return [convert(value) for value in values]
+        except OddValue:
+            pass
+        for i, value in enumerate(values):
+            try:
+                convert(value)
+            except OddValue as error:
+                raise error.at(field, self[i if rows is None else rows[i]]) from None
+        raise AssertionError
+
+
+def is_a(value: Any, *kinds: Any) -> bool:
+    """Whether a value of any type is of one of these types."""
+    return isinstance(value, kinds)
+
+
+def shown(value: Any) -> str:
+    """A value in an error, in one short line."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def text_of(name: Any) -> str:
+    """The text of a name: 1, 1.0 and "1" are one name; a missing one is empty."""
+    if type(name) is str or (type(name) is int and -WHOLE < name < WHOLE):
+        return str(name)
+    if is_a(name, str):
+        return str(name)
+    if is_missing(name):
+        return ""
+    if is_a(name, Mapping, list, set, frozenset, bytes, bytearray, np.ndarray):
+        raise OddValue("be a text or a number", name, "write it as a text")
+    if is_a(name, float, np.floating) and abs(name) < WHOLE and float(name).is_integer():
+        return str(int(name))
+    if is_a(name, int) and abs(name) > LARGEST:
+        raise OddValue("be a text or a number of 300 digits at most", name, "write a shorter one")
+    return str(name)
+
+
+def label_of(label: Any) -> str | None:
+    """The text of an outcome; None if it is missing."""
+    return None if is_missing(label) else text_of(label)
+
+
+def number_of(value: Any) -> float:
+    """A number; texts, booleans and what is missing are none."""
+    if is_a(value, Real, Decimal) and not is_a(value, bool, np.bool_):
+        with suppress(ValueError, OverflowError):
+            return float(value)
+    raise OddValue("be a number", value, "write a number, or leave the field out")
+
+
+def finite_of(value: Any) -> float:
+    """A finite number, nan if it is missing."""
+    number = math.nan if is_missing(value) else number_of(value)
+    if math.isinf(number):
+        raise OddValue("be finite", value, "leave it out if it is missing")
+    return number
+
+
+def chance_of(value: Any) -> float:
+    """A number from 0 to 1."""
+    number = number_of(value)
+    if not 0.0 <= number <= 1.0:
+        raise OddValue("be from 0 to 1", value, "divide percentages by 100")
+    return number
