@@ -36,6 +36,8 @@ WORDS = {
     **dict.fromkeys(("choice", "multiple_choice", "classification", "intent"), CHOICE),
     **dict.fromkeys(("free answer", "free_answer", "free", "open"), FREE),
 }
+#: Largest error of a sum that is rounding of the addition.
+EXACT = 1e-12
 #: Words for the event and its opposite among the names of options.
 EVENT = {"yes": 1, "true": 1, "1": 1, "no": 0, "false": 0, "0": 0}
 
@@ -204,6 +206,7 @@ def _assembled(log: Log, ordered: Any, places: Places) -> Questions:
     # Sums of the sorted values: the order of the options changes no bit.
     row = np.repeat(np.arange(len(size)), size)
     total = np.add.reduceat(values[np.lexsort((values, row))], start[:-1])
+    total[np.abs(total - 1.0) < EXACT] = 1.0
     refuse_sums(values, start, total, places)
     option, types = log.columns["option"].groups(), log.columns["type"].groups()
     ranks = Ranks.of(option.names.tolist(), ordered)
