@@ -19,7 +19,7 @@ from calibrant.questions import QuestionCascade, QuestionRules, read_questions
 __all__ = ["LAWS", "Draw", "broken_or_refused", "true_share", "unequal"]
 
 #: Promised share of errors, its confidence, labelled items of a log, and items for the true share.
-RISK, CONFIDENCE, ITEMS, NEW = 0.12, 0.9, 1_000, 400_000
+RISK, CONFIDENCE, ITEMS, NEW = 0.12, 0.9, 300, 400_000
 #: Lower end of the confidences.
 LOWEST = 0.86
 
@@ -124,6 +124,8 @@ def broken_or_refused(law: str, unit: str, over: str, seed: int) -> tuple[bool, 
     rng, truth = np.random.default_rng(seed), true_share(law, over)
     log, options = _log(LAWS[law](ITEMS, rng)), {} if over == "rows" else {"over": over}
     if unit == "cascade":
+        # Rows of an item are paired by their questions.
+        log = [{**row, "question": f"q{k}"} for k, row in enumerate(log)]
         large = [{**row, "probs": {row["label"]: 0.99, "other": 0.01}} for row in log]
         small = [{**row, "probs": {**row["probs"], "other": 0.0}} for row in log]
         large = [{**row, "probs": {"a": 0.0, "b": 0.0, **row["probs"]}} for row in large]

@@ -10,11 +10,11 @@ from calibrant.errors import InputError
 from calibrant.monitoring import Lock
 from calibrant.questions import QuestionCascade, QuestionRules
 
-DRAWS = 10
+DRAWS = 8
 OTHER = [{"question": "q", "probs": {"a": 0.95, "b": 0.05}}] * 40
 
 
-def weighted(seed: int, n: int = 1500, heavy: float = 0.3) -> list[dict[str, Any]]:
+def weighted(seed: int, n: int = 800, heavy: float = 0.3) -> list[dict[str, Any]]:
     """Rows that stand for ten are wrong more often than the others, which stand for one."""
     rng = np.random.default_rng(seed)
     weight = np.where(rng.random(n) < 0.25, 10.0, 1.0)
