@@ -8,13 +8,16 @@ threshold, so that every certificate is an error.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from benchmarks.questions.table import goal, line
 
-from calibrant.questions import QuestionCascade, QuestionRules, read_questions
+from calibrant.groups import Groups
+from calibrant.questions import QuestionCascade, QuestionRules, Questions
+from calibrant.questions.record import KINDS
 
 __all__ = ["LAWS", "Draw", "broken_or_refused", "true_share", "unequal"]
 
@@ -103,12 +106,24 @@ LAWS: dict[str, Callable[[int, np.random.Generator], Draw]] = {
 WEIGHTED = ("weights 10 (.3) and 1 (.01)", "importance, rising errors", "importance, at the limit")
 
 
-def _log(draw: Draw) -> list[dict[str, Any]]:
-    columns = (draw.item.tolist(), draw.score.tolist(), draw.wrong.tolist(), draw.weight.tolist())
-    return [
-        {"id": i, "question": "q", "probs": {"a": p, "b": 1.0 - p}, "label": "ab"[w], "weight": m}
-        for i, p, w, m in zip(*columns, strict=True)
-    ]
+def _log(draw: Draw, alone: bool = False) -> Questions:
+    """The record of a draw, with options "a" (right) and "b"; ``alone`` gives each row a question
+    of its own, by which it is paired.
+    """
+    n = len(draw.item)
+    one, rows = _names(np.zeros(n, np.intp), ["q"]), _names(np.arange(n), range(n))
+    return Questions(
+        *(np.column_stack([draw.score, 1.0 - draw.score]).ravel(), 2 * np.arange(n + 1)),
+        *(_names(np.tile([0, 1], n), ["a", "b"]), np.full(n, KINDS.index("choice"), np.int8)),
+        *(rows if alone else one, one, _names(draw.item, range(n)), one),
+        draw.wrong.astype(np.intp),
+        weight=draw.weight,
+        cluster=draw.item.astype(np.intp),
+    )
+
+
+def _names(index: np.ndarray, names: Any) -> Groups:
+    return Groups(np.array(list(map(str, names)), dtype=object), index)
 
 
 @lru_cache
@@ -122,21 +137,20 @@ def true_share(law: str, over: str) -> float:
 def broken_or_refused(law: str, unit: str, over: str, seed: int) -> tuple[bool, bool]:
     """(whether the promise of one drawn log is broken, whether nothing was certified)."""
     rng, truth = np.random.default_rng(seed), true_share(law, over)
-    log, options = _log(LAWS[law](ITEMS, rng)), {} if over == "rows" else {"over": over}
+    draw, options = LAWS[law](ITEMS, rng), {} if over == "rows" else {"over": over}
     if unit == "cascade":
-        # Rows of an item are paired by their questions.
-        log = [{**row, "question": f"q{k}"} for k, row in enumerate(log)]
-        large = [{**row, "probs": {row["label"]: 0.99, "other": 0.01}} for row in log]
-        small = [{**row, "probs": {**row["probs"], "other": 0.0}} for row in log]
-        large = [{**row, "probs": {"a": 0.0, "b": 0.0, **row["probs"]}} for row in large]
+        small = _log(draw, alone=True)
+        right = np.arange(2) == draw.wrong[:, None]
+        large = replace(small, probability=np.where(right, 0.99, 0.01).ravel())
         cascade = QuestionCascade(RISK, CONFIDENCE, **options).fit(small, large)
         used = min(max((1.0 - cascade.threshold_) / (1.0 - LOWEST), 0.0), 1.0)
         return truth * used > RISK, used == 0.0
-    other = read_questions([{**row, "label": None} for row in _log(LAWS[law](100, rng))])
+    other = _log(LAWS[law](100, rng))
+    other = replace(other, right=np.full(len(other), -1))
     rules: Any = QuestionRules(
         *(RISK, CONFIDENCE), unit=unit, when_uncertain="answer_none", **options
     )
-    threshold = rules.fit(log, other=other).thresholds_["q"]
+    threshold = rules.fit(_log(draw), other=other).thresholds_["q"]
     used = threshold < math.inf
     return used and truth > RISK, not used
 

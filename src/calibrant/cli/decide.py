@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from calibrant._support.rounded import percent
 from calibrant.cli.options import (
@@ -26,6 +27,16 @@ __all__ = ["decide", "right_of"]
 RULE = "rule.calibrant"
 #: Values of --when-uncertain -> values of ``when_uncertain`` in Python.
 UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
+#: What is decided -> the options that have no effect on it.
+UNUSED = {
+    "a lock and NEW": (
+        *("max_error", "certainty", "target", "recall", "when_uncertain", "sets", "level", "unit"),
+        *("over", "cluster"),
+    ),
+    "a log of questions": ("recall", "sets", "level", "cluster"),
+    "sets": ("max_error", "certainty", "recall", "when_uncertain", "unit", "over"),
+    "a table": ("unit", "over", "level"),
+}
 
 
 @click.command()
@@ -73,6 +84,14 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
     help="Logs of questions: the error is of each question, of their mixture, or of whole items.",
 )
 @click.option(
+    "--over",
+    type=click.Choice(["rows", "items"]),
+    help=(
+        "Logs of questions: the error is a share of rows (default), or of items, each with the mean"
+        " of its rows."
+    ),
+)
+@click.option(
     "--allow-other-version",
     is_flag=True,
     help="With NEW: decide on rows of a version of the model that the lock does not name.",
@@ -86,6 +105,7 @@ def decide(
     file: Path,
     new: Path | None,
     unit: str,
+    over: str | None,
     max_error: float,
     certainty: float,
     target: str | None,
@@ -136,16 +156,17 @@ def decide(
     from calibrant.cli.tables import working
 
     if new is not None:
+        _require_used("a lock and NEW")
         output = new.with_suffix(".decided.jsonl") if output == Path(RULE) else output
         apply_to_file(file, new, output, (), "", columns, force)
         return
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
     of_answers = columns.confidence is not None or data.inputs == "score"
-    _require_classes(data, target, of_answers or sets)
+    _require_classes(data, target, sets, of_answers or sets)
     uncertain = UNCERTAIN[when_uncertain]
     if data.domain in CERTIFIED:
-        options = {"risk": max_error, "confidence": certainty, "unit": unit}
+        options = {"risk": max_error, "confidence": certainty, "unit": unit, "over": over}
         answer = uncertain.replace("accept", "answer")
         CERTIFIED[data.domain](data, output, force, when_uncertain=answer, **options)
         return
@@ -163,9 +184,18 @@ def decide(
     _tell(rule, data, output)
 
 
-def _require_classes(data: Any, target: str | None, other: bool) -> None:
-    """Raise a usage error for a table without decisions, or with alerts that are none;
-    ``other``: of answers at a confidence, or of sets.
+def _require_used(decided: str) -> None:
+    """Raise a usage error for options that have no effect on what is decided."""
+    context = click.get_current_context()
+    for name in UNUSED[decided]:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} has no effect on {decided}; leave it out.")
+
+
+def _require_classes(data: Any, target: str | None, sets: bool, other: bool) -> None:
+    """Raise a usage error for a table without decisions, or with alerts that are none, and for
+    options without effect; ``other``: of answers at a confidence, or of sets.
     """
     from calibrant.cli.applying import CERTIFIED, RULED
 
@@ -178,6 +208,8 @@ def _require_classes(data: Any, target: str | None, other: bool) -> None:
         raise click.UsageError(
             "--target needs a table of probabilities of classes, and no --sets; leave it out."
         )
+    tables = "sets" if sets else "a table"
+    _require_used("a log of questions" if data.domain in CERTIFIED else tables)
 
 
 def _tell(rule: Any, data: Any, output: Path) -> None:
