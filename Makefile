@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test near test-slow coverage test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture papers lock system-deps clean
+.PHONY: help demo test test-kernels test-lowest near test-slow coverage test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture papers lock system-deps clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -48,7 +48,15 @@ demo: $(VENV)/.package ## evaluate, calibrate and report on real bundled data: w
 test: $(VENV)/.dev ## every check: lint, types, tests, docs
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest -q -n $(WORKERS) $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory test-kernels
 	@$(MAKE) --no-print-directory docs
+
+test-kernels: $(VENV)/.dev ## the tests that print numbers of the linear algebra, under each BLAS kernel of x86
+	$(BIN)/python tools/kernels.py -n $(WORKERS)
+
+test-lowest: $(VENV)/.dev ## the tests with the lowest versions that pyproject.toml allows, in an environment of their own
+	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python tools/try_sdist.py --python $(BIN)/python --dependencies lowest -- -n $(WORKERS) $(PYTEST_ARGS)
 
 near: $(VENV)/.dev ## the tests that concern one file, in a minute: make near FILE=src/calibrant/maps/platt.py
 	$(BIN)/python tools/near.py $(FILE)

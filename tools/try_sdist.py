@@ -6,15 +6,30 @@ OPTIONS OF PYTEST]  (needs: build)
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-#: The oldest that pyproject.toml allows.
-LOWEST = ["numpy==2.0.*", "scipy==1.13.*", "scikit-learn==1.6.*"]
+LEAST = re.compile(r"([a-z0-9-]+)(?:\[[a-z,]+\])?>=([0-9.]+)")
+
+
+def lowest() -> list[str]:
+    """The oldest versions of what is imported that pyproject.toml and its tests allow."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = settings["project"]["optional-dependencies"]
+    used = [*settings["project"]["dependencies"], *extras["cli"], *extras["frames"]]
+    names = {LEAST.match(line)[1] for line in used}
+    least: dict[str, list[int]] = {}
+    for line in (*used, *settings["dependency-groups"]["test"]):
+        name, version = LEAST.match(line).groups()
+        if name in names:
+            least[name] = max(least.get(name, []), [int(part) for part in version.split(".")])
+    return [f"{name}=={'.'.join(map(str, version))}.*" for name, version in least.items()]
 
 
 def unpacked(folder: Path) -> Path:
@@ -39,7 +54,7 @@ def installed(source: Path, python: str, dependencies: str) -> Path:
     chosen = {
         "locked": ["--constraint", "requirements/constraints.txt"],
         "newest": [],
-        "lowest": LOWEST,
+        "lowest": lowest(),
     }[dependencies]
     subprocess.run([inside, "-m", "pip", "install", "--quiet", "--upgrade", "pip"], check=True)
     subprocess.run(

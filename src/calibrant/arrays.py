@@ -151,7 +151,8 @@ def row_sum_limits(values: np.ndarray, resolution: float) -> np.ndarray:
 
     Examples
     --------
-    >>> row_sum_limits(np.array([[0.3333, 0.3333, 0.3333], [1 / 3, 1 / 3, 0.3]]), 2.0**-23)
+    >>> P = np.array([[0.3333, 0.3333, 0.3333], [1 / 3, 1 / 3, 0.3]])
+    >>> row_sum_limits(P, 2.0**-23).round(7)
     array([1.5e-04, 1.0e-05])
     """
     limits = np.full(len(values), ROW_SUM_TOLERANCE.get(resolution, OTHER_ROW_SUM_TOLERANCE))
