@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from calibrant.questions.entries import Fields, batches
+from calibrant.questions.values import reading_row
 
 __all__ = ["decision_answers"]
 
@@ -45,21 +46,25 @@ def decision_answers(source: Any) -> Iterator[dict[str, Any]]:
     >>> read_questions(decision_answers([line])).of_right.tolist()
     [0.9]
     """
-    for one in (one for batch in batches(source, Fields()) for one in batch.objects):
-        response: dict[str, Any] = one.get("response", one)
-        named: Any = _by(response["answers"], "name")
-        for name, answer in named.items():
-            yield {
-                "id": one.get("id"),
-                "question": name,
-                "type": answer.get("type"),
-                "model": response.get("model"),
-                "probs": _by(
-                    answer.get("probabilities", answer.get("noul", answer.get("probability"))),
-                    *("value", "probability"),
-                ),
-                "label": (one.get("labels") or dict[str, Any]()).get(name),
-            }
+    for batch in batches(source, Fields()):
+        for one, at in zip(batch.objects, batch.number, strict=True):
+            with reading_row(f"{batch.word} {at}", "a response of a decision model"):
+                rows = list(_rows(one))
+            yield from rows
+
+
+def _rows(one: Any) -> Iterator[dict[str, Any]]:
+    response: dict[str, Any] = one.get("response", one)
+    for name, answer in _by(response["answers"], "name").items():
+        held = answer.get("probabilities", answer.get("noul", answer.get("probability")))
+        yield {
+            "id": one.get("id"),
+            "question": name,
+            "type": answer.get("type"),
+            "model": response.get("model"),
+            "probs": _by(held, "value", "probability"),
+            "label": (one.get("labels") or dict[str, Any]()).get(name),
+        }
 
 
 def _by(held: Any, key: str, value: str | None = None) -> Any:

@@ -4,6 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from calibrant.questions.values import reading_row
+
 __all__ = ["inspect_samples"]
 
 
@@ -44,11 +46,14 @@ def inspect_samples(
     [0.64]
     """
     votes = defaultdict[tuple[Any, str], list[str]](list)
-    for one in log["samples"]:
-        scores: dict[str, Any] = one.get("scores") or {}
-        score: Any = scores.get(scorer or next(iter(scores), "")) or {}
-        if score.get("answer") is not None:
-            target = one["target"] if isinstance(one["target"], str) else one["target"][0]
-            votes[one["id"], target].append(score["answer"])
-    shared = {"question": log["eval"]["task"], "model": log["eval"]["model"]}
+    with reading_row("log", "the JSON of an EvalLog"):
+        samples = list(log["samples"])
+        shared = {"question": log["eval"]["task"], "model": log["eval"]["model"]}
+    for k, one in enumerate(samples):
+        with reading_row(f"sample {k}", "one of an EvalLog"):
+            scores: dict[str, Any] = one.get("scores") or {}
+            score: Any = scores.get(scorer or next(iter(scores), "")) or {}
+            if score.get("answer") is not None:
+                target = one["target"] if isinstance(one["target"], str) else one["target"][0]
+                votes[one["id"], target].append(score["answer"])
     yield from ({"id": i, "label": y, "samples": own, **shared} for (i, y), own in votes.items())

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from calibrant.questions.entries import Fields, batches
+from calibrant.questions.values import reading_row
 
 __all__ = ["lm_eval_samples"]
 
@@ -46,11 +47,15 @@ def lm_eval_samples(
     >>> read_questions(lm_eval_samples([sample], question="arc")).of_right.round(2).tolist()
     [0.98]
     """
-    for one in (one for batch in batches(source, Fields()) for one in batch.objects):
-        row = {"id": one["doc_id"], "question": question, "model": model, "label": one["target"]}
-        found = one["filtered_resps"]
-        yield row | (
-            {"samples": [text for texts in one["resps"] for text in texts]}
-            if isinstance(found[0], str)
-            else {"logprobs": {str(k): float(pair[0]) for k, pair in enumerate(found)}}
-        )
+    for batch in batches(source, Fields()):
+        for one, at in zip(batch.objects, batch.number, strict=True):
+            with reading_row(f"{batch.word} {at}", "a sample of lm-eval"):
+                row = {"id": one["doc_id"], "label": one["target"]} | _answer(one)
+            yield {"question": question, "model": model, **row}
+
+
+def _answer(one: Any) -> dict[str, Any]:
+    found = one["filtered_resps"]
+    if isinstance(found[0], str):
+        return {"samples": [text for texts in one["resps"] for text in texts]}
+    return {"logprobs": {str(k): float(pair[0]) for k, pair in enumerate(found)}}

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from calibrant.questions.values import reading_row
+
 __all__ = ["pydantic_cases"]
 
 
@@ -46,23 +48,26 @@ def pydantic_cases(
     >>> read_questions(pydantic_cases({"name": "capitals", "cases": [case]})).of_right.tolist()
     [0.8]
     """
-    for case in report["cases"]:
-        output: Any = case.get("output")
-        known: dict[str, Any] = {**output} if isinstance(output, dict) else {}
-        for place in ("attributes", "metrics", "scores"):
-            known |= _values(case.get(place) or {})
-        told = [
-            one
-            for name, one in _values(case.get("assertions") or {}).items()
-            if correct in (None, name)
-        ]
-        yield {
-            "id": case["name"],
-            "question": report.get("name"),
-            "model": model,
-            "confidence": known.get(confidence),
-            "correct": all(told) if told else None,
-        }
+    with reading_row("report", "the JSON of an EvaluationReport"):
+        cases, name = list(report["cases"]), report.get("name")
+    for k, case in enumerate(cases):
+        with reading_row(f"case {k}", "one of an EvaluationReport"):
+            row = _row(case, confidence, correct)
+        yield {"question": name, "model": model, **row}
+
+
+def _row(case: Any, confidence: str, correct: str | None) -> dict[str, Any]:
+    output: Any = case.get("output")
+    known: dict[str, Any] = {**output} if isinstance(output, dict) else {}
+    for place in ("attributes", "metrics", "scores"):
+        known |= _values(case.get(place) or {})
+    assertions = _values(case.get("assertions") or {})
+    told = [one for name, one in assertions.items() if correct in (None, name)]
+    return {
+        "id": case["name"],
+        "confidence": known.get(confidence),
+        "correct": all(told) if told else None,
+    }
 
 
 def _values(results: dict[str, Any]) -> dict[str, Any]:

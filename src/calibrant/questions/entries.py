@@ -20,6 +20,7 @@ from calibrant.questions.values import (
     chance_of,
     finite_of,
     is_a,
+    is_list,
     label_of,
     number_of,
     shown,
@@ -259,7 +260,7 @@ def _forms(fields: Fields) -> dict[str, Callable[[Any], Any]]:
 
 def _given(value: Any) -> bool:
     return not is_missing(value) and not (
-        is_a(value, Mapping, list, tuple, np.ndarray) and len(value) == 0
+        (is_a(value, Mapping) or is_list(value)) and not len(value)
     )
 
 
@@ -285,7 +286,7 @@ def _signals(one: Mapping[Any, Any], fields: Fields, place: Places) -> tuple[flo
 def _of_options(held: Any) -> Mapping[Any, Any]:
     if is_a(held, Mapping):
         return held
-    if is_a(held, list, tuple, np.ndarray):
+    if is_list(held):
         return {str(k): p for k, p in enumerate(held)}
     if is_a(held, str, bytes):
         raise OddValue("be a mapping, a list or a number", held, "name the options")
@@ -298,7 +299,7 @@ def _of_event(value: Any) -> dict[str, float]:
 
 
 def _of_logs(logs: Any) -> dict[Any, float]:
-    if not is_a(logs, Mapping, list, tuple, np.ndarray):
+    if not (is_a(logs, Mapping) or is_list(logs)):
         raise OddValue("be a mapping or a list", logs, "name the options")
     pairs: Any = logs.items() if is_a(logs, Mapping) else enumerate(logs)
     names, values = zip(*((name, number_of(one)) for name, one in pairs), strict=True)
@@ -311,7 +312,7 @@ def _of_logs(logs: Any) -> dict[Any, float]:
 
 def _votes(samples: Any) -> dict[str, float]:
     """Shares of sampled answers with half a vote for each option, and for all others together."""
-    if not is_a(samples, list, tuple, np.ndarray):
+    if not is_list(samples):
         raise OddValue("be a list of answers", samples, "write one answer in brackets")
     if any(map(is_missing, samples)):
         raise OddValue("hold answers", samples, "leave out those that are missing")

@@ -68,7 +68,7 @@ class Questions(PlainRows):
     decimals: int | None = None
 
     def __repr__(self) -> str:
-        kinds = ", ".join(KINDS[k] for k in np.unique(self.kind).tolist())
+        kinds = ", ".join(KINDS[k] for k in map(int, np.unique(self.kind)))
         return (
             f"Questions of {len(self):,} rows ({kinds}): {len(self.question.names):,} questions,"
             f" {len(self.item.names):,} items, {len(self.probability):,} options,"

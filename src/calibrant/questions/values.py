@@ -1,8 +1,8 @@
 """Names and numbers in the fields of a log, and errors that name the row and the field."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -19,8 +19,10 @@ __all__ = [
     "chance_of",
     "finite_of",
     "is_a",
+    "is_list",
     "label_of",
     "number_of",
+    "reading_row",
     "shown",
     "text_of",
 ]
@@ -72,6 +74,23 @@ class Places:
 def is_a(value: Any, *kinds: Any) -> bool:
     """Whether a value of any type is of one of these types."""
     return isinstance(value, kinds)
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value is a list, or an array of one dimension."""
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim == 1)
+
+
+@contextmanager
+def reading_row(place: str, what: str) -> Generator[None, None, None]:
+    """Turn errors of a row that is not in the form of its tool into one that names it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        why = f"no {error}" if isinstance(error, KeyError) else error
+        raise InputError(f"{place} must be {what}; it is not ({why}); drop it.") from None
 
 
 def shown(value: Any) -> str:
