@@ -76,7 +76,8 @@ class QuestionCalibrator(
     A choice with n options has probabilities proportional to :math:`e^{l_k / T_q + o_{qk}}` with an
     offset for each option that recurs in its question. Yes/no questions, and confidences of free
     answers, have the log-odds :math:`l / T_q + o_q`, and scores the cumulative log-odds
-    :math:`L_k / T_q + o_{qk}` of their levels. The deviations of a question turn about the centre
+    :math:`L_k / T_q + o_{qk}` of their levels, with one offset if they are more than 10. The
+    deviations of a question turn about the centre
     of its log-odds. All :math:`\tau` are of most marginal likelihood (Laplace), so a question with
     few labels has nearly its type's map, one with many its own, and one without labels exactly its
     type's map at its n.

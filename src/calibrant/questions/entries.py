@@ -89,7 +89,7 @@ def batches(source: Any, fields: Fields) -> Iterator[Batch]:
     of_file = isinstance(source, str | Path)
     for batch in _lines(Path(source)) if of_file else _listed_rows(source, fields):
         for k, one in enumerate(batch.objects):
-            if not is_a(one, Mapping):
+            if type(one) is not dict and not is_a(one, Mapping):
                 raise InputError(
                     "every row must be a mapping such as {'probs': {'a': 0.7, 'b': 0.3}};"
                     f" {batch.word} {batch.number[k]} is {shown(one)}; repair or drop it."

@@ -168,7 +168,7 @@ def _both(probs: Mapping[Any, Any]) -> Mapping[str, Any]:
     """The probabilities of an answer by the texts of its options, with the opposite of a single
     event.
     """
-    if not all(type(name) is str for name in probs):
+    if {*map(type, probs)} != {str}:
         count = len(probs)
         probs = {text_of(name): p for name, p in probs.items()}
         if len(probs) < count:

@@ -106,6 +106,8 @@ def text_of(name: Any) -> str:
     """The text of a name: 1, 1.0 and "1" are one name; a missing one is empty."""
     if type(name) is str or (type(name) is int and -WHOLE < name < WHOLE):
         return str(name)
+    if name is None:
+        return ""
     if is_a(name, str):
         return str(name)
     if is_missing(name):
@@ -121,6 +123,8 @@ def text_of(name: Any) -> str:
 
 def label_of(label: Any) -> str | None:
     """The text of an outcome; None if it is missing."""
+    if type(label) is str:
+        return label
     return None if is_missing(label) else text_of(label)
 
 
@@ -134,7 +138,7 @@ def number_of(value: Any) -> float:
 
 def finite_of(value: Any) -> float:
     """A finite number, nan if it is missing."""
-    number = math.nan if is_missing(value) else number_of(value)
+    number = math.nan if value is None or is_missing(value) else number_of(value)
     if math.isinf(number):
         raise OddValue("be finite", value, "leave it out if it is missing")
     return number
