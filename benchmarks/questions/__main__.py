@@ -24,7 +24,7 @@ PARTS: dict[str, tuple[Callable[[int], None], int, int]] = {
     "ordinal": (ordinal, 10, 50),
     "rules": (rules, 300, 10_000),
     "unequal": (unequal, 400, 2_000),
-    "judge": (judge, 2_000, 20_000),
+    "judge": (judge, 400, 2_000),
     "speed": (speed, 1_000_000, 1_000_000),
 }
 

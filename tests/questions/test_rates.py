@@ -12,7 +12,8 @@ from calibrant.questions import (
     labels_for_width,
 )
 from calibrant.questions.judged import CLUSTERS
-from calibrant.questions.rates import Sample, influences, judge_weight
+from calibrant.questions.residuals import influences, judge_weight
+from calibrant.questions.scored_rows import Sample
 
 
 def world(rate, seed, n=100, N=4000, noise=0.7):

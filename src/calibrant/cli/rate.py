@@ -95,7 +95,8 @@ def rate(
     if asked["cluster"] is not None:
         asked["cluster"] = np.asarray(source.column(source.require(asked["cluster"])))
     found = estimate_rate(**given, level=level, **asked)
-    needed = None if width is None else labels_for_width(width, **given, level=level)
+    design = {name: asked[name] for name in ("chance", "cluster", "swapped", "calibrate")}
+    needed = None if width is None else labels_for_width(width, **given, level=level, **design)
     words = f"\nAn interval of width {width} takes about {needed} labels." if width else ""
     told = json.dumps({**found.to_dict(), "labels_needed": needed}, indent=1)
     say(told if as_json else f"{found}{words}")

@@ -14,8 +14,8 @@ from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning
 from calibrant.maps.isotonic import Isotonic
 from calibrant.questions.calibrator import CalibratorOfQuestions, QuestionCalibrator
-from calibrant.questions.rates import isotonic_of_shares
 from calibrant.questions.record import KINDS, SCORE, TWO_SIDED, Questions
+from calibrant.questions.scored_rows import isotonic_of_shares
 from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
 from calibrant.select.trust import LEAST_ROWS
 

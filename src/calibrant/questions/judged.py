@@ -1,24 +1,21 @@
 """Comparison of models under one judge, and whether a judge carries over to another model."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.clusters import variance_of_sum
-from calibrant._kernels.intervals import normal_quantile
+from calibrant._kernels.intervals import minus, sum_limits
+from calibrant.arrays import to_array
 from calibrant.contracts.columns import Result
 from calibrant.contracts.interval import require_level
+from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
-from calibrant.questions.rates import (
-    LEAST,
-    Sample,
-    fitted_curve,
-    influences,
-    judge_weight,
-    read_sample,
-)
+from calibrant.groups import Groups
+from calibrant.questions.residuals import influences, narrower, residual_limits
+from calibrant.questions.scored_rows import LEAST, Sample, fitted_curve, read_names, read_sample
 
 __all__ = ["RateComparison", "Transport", "audit_transport", "compare_rates"]
 
@@ -106,30 +103,56 @@ def compare_rates(
     >>> compare_rates(judge=judge, labels=y, model=model, item=item).state
     'cannot tell'
     """
-    names, code = np.unique(np.asarray(model), return_inverse=True)
     require_level(level)
+    require_share("margin", margin)
+    groups, sample = _models(judge, labels, model, item)
+    names, code = groups.names, groups.index
     if len(names) != 2:
         raise InputError(f"model must name two models; got {len(names)}; compare them in pairs.")
-    sample = read_sample(judge, labels, None, item, None, 0)
-    total, moves = 0.0, np.zeros(len(code))
-    for k, sign in ((0, 1.0), (1, -1.0)):
-        rows = code == k
-        own = sample.of(rows)
-        seen = int(own.seen.sum())
-        if seen < LEAST:
-            raise InputError(f"labels must hold {LEAST} of model {names[k]!r}; got {seen}.")
-        own = Sample(own.score, own.label, np.full(int(rows.sum()), own.seen.mean()), own.cluster)
-        value, phi = influences(own, judge_weight(own))
-        total, moves[rows] = total + sign * value, sign * phi / rows.sum()
-    assert sample.cluster is not None
-    variance, _ = variance_of_sum(moves, sample.cluster, np.ones(len(code)))
-    freedom = float(len(np.unique(sample.cluster[sample.seen]))) - 1.0
-    half = normal_quantile(level, freedom) * math.sqrt(variance)
-    inner = normal_quantile(2.0 * level - 1.0, freedom) * math.sqrt(variance)
-    state = "better" if total > half else "worse" if total < -half else "cannot tell"
-    state = "equivalent" if abs(total) + inner <= margin else state
-    numbers = (total, total - half, total + half, level, margin)
-    return RateComparison(str(names[0]), str(names[1]), *numbers, state)
+    parts = list[Sample]()
+    for k, name in enumerate(names):
+        part = sample.of(code == k)
+        seen, items = part.seen, len(np.unique(sample.cluster[(code == k) & sample.seen]))
+        if seen.sum() < LEAST or items < 2:
+            raise InputError(
+                f"labels must hold {LEAST} of model {name!r}, of 2 items; got {seen.sum()} of"
+                f" {items}; label more."
+            )
+        parts.append(replace(part, chance=np.full(len(seen), seen.mean())))
+    numbers = _difference(parts, level)
+    # Two one-sided tests.
+    _, least, most = _difference(parts, max(2.0 * level - 1.0, 0.0))
+    state = "better" if numbers[1] > 0.0 else "worse" if numbers[2] < 0.0 else "cannot tell"
+    state = "equivalent" if -margin <= least and most <= margin else state
+    return RateComparison(str(names[0]), str(names[1]), *numbers, level, margin, state)
+
+
+def _difference(parts: list[Sample], level: float) -> tuple[float, float, float]:
+    """(difference of two rates, low, high); the errors are correlated by the items of both."""
+    limits, moves = list[Any](), list[np.ndarray]()
+    n_items = max(int(part.cluster.max()) for part in parts) + 1
+    for part in parts:
+        slope, found, _ = narrower(part, level)
+        limits.append(found)
+        moves.append(np.bincount(part.cluster, influences(part, slope)[1], n_items) / len(part))
+    # An unseen residual of one model is of another item than one of the other.
+    one, other = (
+        float(move @ move) + 1.0 / float(part.seen.sum()) ** 2
+        for move, part in zip(moves, parts, strict=True)
+    )
+    shared = float(moves[0] @ moves[1]) / math.sqrt(one * other)
+    low, high = sum_limits(limits[0], minus(limits[1]), -shared)
+    return limits[0][0] - limits[1][0], float(low), float(high)
+
+
+def _models(judge: Any, labels: Any, model: Any, item: Any) -> tuple[Groups, Sample]:
+    """(models, rows with their items as clusters), both in the order of the sample."""
+    score = to_array(judge, "judge")
+    n = len(score) if score.ndim else 0
+    groups, items = read_names(model, "model", n), read_names(item, "item", n).index
+    sample = read_sample(score, labels, cluster=items, length=groups.index, unit="item")
+    assert sample.beside is not None
+    return Groups(groups.names, sample.beside.astype(np.intp)), sample
 
 
 @dataclass(frozen=True)
@@ -213,11 +236,10 @@ def audit_transport(
     ['fails', 'fails']
     """
     require_level(level)
-    sample = read_sample(judge, labels, None, item, None, 0)
-    names, code = np.unique(np.asarray(model), return_inverse=True)
-    found = list[Transport]()
-    assert sample.cluster is not None
-    for k, name in enumerate(names):
+    require_share("margin", margin)
+    groups, sample = _models(judge, labels, model, item)
+    code, found = groups.index, list[Transport]()
+    for k, name in enumerate(groups.names):
         own, rest = (code == k) & sample.seen, (code != k) & sample.seen
         n = len(np.unique(sample.cluster[own]))
         if n < CLUSTERS or rest.sum() < CLUSTERS:
@@ -227,15 +249,14 @@ def audit_transport(
         inside = sample.score[rest].min(), sample.score[rest].max()
         scores = sample.score[code == k]
         outside = float(((scores < inside[0]) | (scores > inside[1])).mean())
-        curve = fitted_curve(sample.of(rest))
-        away = sample.label[own] - curve.predict(sample.score[own])
-        value = float(away.mean())
-        _, index = np.unique(sample.cluster[own], return_inverse=True)
-        variance, _ = variance_of_sum(away - value, index, np.ones(len(away)))
-        half = normal_quantile(level, n - 1.0) * math.sqrt(variance) / len(away)
-        low, high = value - half, value + half
+        expected = fitted_curve(sample.of(rest)).predict(sample.score[own])
+        away = sample.label[own] - expected
+        ends = -float(expected.max()), 1.0 - float(expected.min())
+        ones = np.ones(len(away))
+        low, high = residual_limits(away, ones, sample.cluster[own], ends, level)
         state = _state(low, high, margin)
-        found.append(Transport(state, str(name), value, low, high, margin, n, outside))
+        numbers = (float(away.mean()), low, high, margin)
+        found.append(Transport(state, str(name), *numbers, n, outside))
     return found
 
 
