@@ -12,6 +12,7 @@ from benchmarks.questions.arrays import multilabel, ordinal
 from benchmarks.questions.cells import cells
 from benchmarks.questions.judge import judge
 from benchmarks.questions.logs import logs
+from benchmarks.questions.models import models
 from benchmarks.questions.rules import rules
 from benchmarks.questions.speed import speed
 from benchmarks.questions.unequal import unequal
@@ -25,6 +26,7 @@ PARTS: dict[str, tuple[Callable[[int], None], int, int]] = {
     "rules": (rules, 300, 10_000),
     "unequal": (unequal, 400, 2_000),
     "judge": (judge, 400, 2_000),
+    "models": (models, 400, 2_000),
     "speed": (speed, 1_000_000, 1_000_000),
 }
 

@@ -15,6 +15,7 @@ PARTS: dict[str, tuple[int, int]] = {
     "estimate": (2, 20),
     "rates": (10, 50),
     "streams": (4, 20),
+    "delays": (400, 2_000),
 }
 
 if __name__ == "__main__":

@@ -3,9 +3,17 @@
 import numpy as np
 
 from calibrant._kernels.online_isotonic import Cells
-from calibrant._kernels.online_logistic import Design, State
+from calibrant._kernels.online_logistic import Design, State, log_likelihood
 
-__all__ = ["SHARED", "begin_mixture", "block_size", "forecast_of", "learn_block", "read_block"]
+__all__ = [
+    "SHARED",
+    "begin_mixture",
+    "block_size",
+    "forecast_of",
+    "learn_batch",
+    "learn_block",
+    "read_block",
+]
 
 
 #: After a block of B rows, n in all, members share B / (n + this) of the weight equally.
@@ -21,7 +29,7 @@ def block_size(n: int) -> int:
 
 def begin_mixture(count: int, n_bins: int) -> State:
     """Equal weights of rates, and empty bins."""
-    sizes = {"rows_learnt": 1, "bin_rows": n_bins, "bin_hits": n_bins}
+    sizes = {"rows_learnt": 1, "batches": 1, "bin_rows": n_bins, "bin_hits": n_bins}
     empty = {name: np.zeros(size) for name, size in sizes.items()}
     return empty | {"log_weight": np.full(count, -np.log(count))}
 
@@ -37,14 +45,46 @@ def learn_block(
     if wanted or rule is not None:
         out, bins = _mixed(state, rows, path, likelihood, rule)
         new |= bins
-    weight = _weights(state["log_weight"] + likelihood.sum(axis=1))
     new["rows_learnt"] = state["rows_learnt"] + likelihood.shape[1]
-    share = likelihood.shape[1] / (new["rows_learnt"] + SHARED)
-    # None of it for the start: a run of luck must not bring it back once it has lost.
+    share = likelihood.shape[1] / float((new["rows_learnt"] + SHARED)[0])
+    return new | {"log_weight": _shared(state, likelihood.sum(axis=1), share)}, out
+
+
+def _shared(state: State, gained: np.ndarray, share: float) -> np.ndarray:
+    """Logarithms of the weights (J,) after log-likelihoods, of which all but the start share some.
+
+    A run of luck must not bring the start back once it has lost.
+    """
     learns = np.isfinite(state["rate"])
-    weight = (1.0 - share) * weight + share * learns / learns.sum()
-    new["log_weight"] = np.log(np.maximum(weight, TINY))
-    return new, out
+    weight = (1.0 - share) * _weights(state["log_weight"] + gained) + share * learns / learns.sum()
+    return np.log(np.maximum(weight, TINY))
+
+
+def learn_batch(
+    state: State, kind: type[Design] | type[Cells], x: np.ndarray, y: np.ndarray, most: int
+) -> tuple[State, np.ndarray]:
+    """The state after a batch of rows (m, b), (k, b) that were all predicted before it, and their
+    probabilities (k, b).
+
+    The members' losses are those of what they predicted, and count 1 / ``most`` each, b <= most:
+    by Hoelder's inequality the losses of the mixture exceed those of a member by at most ``most``
+    times the logarithm of its weight, whatever the rows.
+    """
+    rows = kind(x, y)
+    each = rows.forecast(state["theta"][:, :, None])
+    weight = _weights(state["log_weight"])
+    q = np.add.accumulate(weight[:, None, None] * each, axis=0)[-1]
+    gained = log_likelihood(each, y).sum(axis=1) / most
+    new, i = state, 0
+    while i < x.shape[1]:
+        size = block_size(int(new["rows_learnt"][0]))
+        part = kind(x[:, i : i + size].copy(), y[:, i : i + size].copy())
+        new = part.learnt(new)[0]
+        new["rows_learnt"] = new["rows_learnt"] + part.x.shape[1]
+        i += size
+    batches = state["batches"] + 1.0
+    share = 1.0 / float((batches + SHARED)[0])
+    return new | {"batches": batches, "log_weight": _shared(state, gained, share)}, q
 
 
 def read_block(state: State, rows: Design | Cells, rule: str | None) -> tuple[State, np.ndarray]:

@@ -8,21 +8,20 @@ from calibrant.errors import InputError
 
 __all__ = ["require_count", "require_matrix_size", "require_not_negative", "require_option"]
 
+#: Largest count that needs no other limit: bins, draws and windows beyond it fill the memory.
+MOST_COUNT = 1_000_000
 #: Above it one step of a matrix fit takes minutes, and its penalty removes almost everything off
 #: the #: diagonal.
 MOST_MATRIX_CLASSES = 2_000
 
 
 def require_count(
-    name: str, value: object, least: int = 1, *, most: int | None = None, usual: int | None = None
+    name: str, value: object, least: int = 1, *, most: int = MOST_COUNT, usual: int | None = None
 ) -> None:
-    """Raise InputError unless ``value`` is an integer of at least ``least`` and at most ``most``,
-    if given.
-    """
-    if isinstance(value, bool) or not (
-        isinstance(value, Integral) and least <= int(value) and (most is None or int(value) <= most)
-    ):
-        rule = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+    """Raise InputError unless ``value`` is an integer from ``least`` to ``most``."""
+    if isinstance(value, bool) or not (isinstance(value, Integral) and least <= int(value) <= most):
+        small = most == MOST_COUNT and not (isinstance(value, Integral) and int(value) > most)
+        rule = f"of at least {least}" if small else f"from {least} to {most:,}"
         hint = "" if usual is None else f"; {usual} is usual"
         raise InputError(f"{name} must be a whole number {rule}; got {value!r}{hint}.")
 

@@ -395,4 +395,4 @@ def require_options(
         require_count("k_reg", k_reg, 0)
     require_share("fit_share", share)
     require_count("n_bins", n_bins, 256)
-    require_count("random_state", seed, 0, usual=0)
+    require_count("random_state", seed, 0, most=2**32 - 1, usual=0)

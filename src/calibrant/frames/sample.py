@@ -137,7 +137,7 @@ def sample(
     >>> bool(0.8 < drawn.fit(TemperatureScaling()).temperature_ < 1.25), round(drawn.weight.sum())
     (True, 5000)
     """
-    require_count("n", n)
+    require_count("n", n, most=10**12)
     module = choose(source, engine)
     kinds = columns_of(source, module)
     columns = layout(

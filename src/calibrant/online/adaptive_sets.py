@@ -176,7 +176,7 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
         """
         require_method(self.level, self.method, self.rate, self.window, self.delay)
         require_option("score", self.score, SCORES)
-        require_count("random_state", self.random_state, 0, usual=0)
+        require_count("random_state", self.random_state, 0, most=2**32 - 1, usual=0)
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         self.classes_ = record.classes
         self.limits_ = ScoreLimits.start(

@@ -14,6 +14,7 @@ from calibrant._kernels.online_mixture import (
     begin_mixture,
     block_size,
     forecast_of,
+    learn_batch,
     learn_block,
     read_block,
 )
@@ -27,6 +28,7 @@ from calibrant.errors import InputError
 from calibrant.labels import places
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Beta, Platt
+from calibrant.online.score_limits import MOST_DELAYED
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.scalings.vector import VectorScaling
@@ -81,6 +83,11 @@ class OnlineCalibrator(
         bound of the Brier score, or (hits + 1/2) / (rows + 1), with one of the log loss.
     n_bins : int, default 20
         Bins of equal width for ``calibeating``.
+    delay : int, default 0
+        Most rows that are predicted after a row and before its label is learnt, such as 99 where
+        100 rows are predicted and then learnt. Each call of ``partial_fit`` is then one batch of at
+        most ``delay + 1`` rows, all predicted before it; a longer one is split into such batches.
+        Weights move 1 / (delay + 1) times as fast.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -99,17 +106,23 @@ class OnlineCalibrator(
     Notes
     -----
     Use it where labels come after the predictions and the relation may change. Labels may come
-    late: predict when you must, learn when you can. ``fit`` starts anew and learns the rows in
-    order; ``partial_fit`` and ``learn_one`` go on. Order matters, batches do not: the state after
-    some rows is the same, bit by bit, however they were batched. Slopes are not kept positive, so
+    late: predict when you must, learn when you can, and pass the ``delay``. ``fit`` starts anew and
+    learns the rows in order; ``partial_fit`` and ``learn_one`` go on. Order matters; without a
+    delay batches do not: the state after some rows is the same, bit by bit, however they were
+    batched. Slopes are not kept positive, so
     a model that starts to rank in reverse is turned round. A weight must be a whole number, which
     repeats the row.
 
-    Where each row is predicted before its label is learnt, the total log loss of n rows exceeds
-    that of the best single half-life, and that of the start, by at most ln(J + 1) + ln(1 + n/256),
-    for every sequence, and each change of the best half-life costs at most ln J + ln(n + 256)
-    more. (Rows are learnt in blocks of up to 64, later 256; half-lives then share part of the
-    weight.) This is no promise of calibration, nor one against the best fixed map: the family of
+    Where each row is predicted before its label is learnt and after all earlier labels, the total
+    log loss of n rows exceeds that of the best single half-life, and that of the start, by at most
+    ln(J + 1) + ln(1 + n/256), for every sequence, and each change of the best half-life costs at
+    most ln J + ln(n + 256) more. (Rows are learnt in blocks of up to 64, later 256; half-lives then
+    share part of the weight.) With ``delay`` D, where each batch of at most D + 1 rows is predicted
+    before any of its labels is learnt, both are at most D + 1 times the same numbers with the
+    number of batches for n; the half-lives predict with the same delay. Without ``delay`` there is
+    no bound for such batches: relations that alternate between them can cost a fifth of the loss.
+    Where labels of single rows come late, in a sliding window, nothing is promised. This is no
+    promise of calibration, nor one against the best fixed map: the family of
     ``base`` may be wrong. ``calibeating="brier"`` bounds the Brier score by that of the best
     constant in each of m bins plus (m/n)(1 + ln(n/m)), for every sequence, but usually loses a
     little log loss.
@@ -152,6 +165,7 @@ class OnlineCalibrator(
         half_lives: Sequence[float] = (np.inf, 2000.0, 400.0, 80.0),
         calibeating: Literal["brier", "log_loss"] | None = None,
         n_bins: int = 20,
+        delay: int = 0,
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
@@ -160,6 +174,7 @@ class OnlineCalibrator(
         self.half_lives: Sequence[float] = half_lives
         self.calibeating: Literal["brier", "log_loss"] | None = calibeating
         self.n_bins: int = n_bins
+        self.delay: int = delay
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -197,6 +212,12 @@ class OnlineCalibrator(
             if n_classes != 2:
                 raise InputError(f"calibeating takes two classes; got {n_classes}; leave it out.")
         require_count("n_bins", self.n_bins)
+        require_count("delay", self.delay, 0, most=MOST_DELAYED)
+        if self.delay and self.calibeating is not None:
+            raise InputError(
+                f"calibeating takes labels without delay; got delay={self.delay}; leave one of them"
+                " out."
+            )
         kind, start, scaled = _started(self.base, n_classes)
         if self.calibeating is not None and kind in ("vector", "tempered"):
             raise InputError(
@@ -280,15 +301,23 @@ class OnlineCalibrator(
         if not hasattr(self, "state_"):
             self._begin(record)
         self.n_ += len(record)
+        if self.delay:
+            return [self._advance_batch(rows) for rows in record.blocks(int(self.delay) + 1)]
         return [part for rows in record.blocks(ROWS) for part in self._advance(rows, wanted)]
+
+    def _advance_batch(self, record: Predictions) -> np.ndarray:
+        """Learn a batch; return the probabilities (k, b) before it."""
+        x, hit = self._features(record), _indicators(record)[-len(self.state_["y"]) :]
+        design, most = DESIGNS[self.kind_], int(self.delay) + 1
+        self.state_, q = learn_batch(self.state_, design, x, hit, most)
+        return q
 
     def _advance(self, record: Predictions, wanted: bool) -> list[np.ndarray]:
         """Learn rows, after those that wait for a whole block."""
         state, i = self.state_, 0
         found: list[np.ndarray] = []
-        hit = (record.labels == np.arange(record.n_classes)[:, None]).astype(np.float64)
         x = np.hstack([state["x"], self._features(record)])
-        y = np.hstack([state["y"], hit[-len(state["y"]) :]])
+        y = np.hstack([state["y"], _indicators(record)[-len(state["y"]) :]])
         waiting = state["x"].shape[1]
         while (size := block_size(int(state["rows_learnt"][0]))) <= x.shape[1] - i:
             # Copies in the same layout have the same bits, whatever the batch.
@@ -332,15 +361,24 @@ class OnlineCalibrator(
         return self._now()[0]["weight"]
 
     def guarantee(self) -> Guarantee:
-        """Return the bound for the rows so far, if each was predicted before its label was learnt;
-        with calibeating that of its bins.
+        """Return the bound for the rows so far, if each was predicted before its label was learnt
+        and after all earlier labels, or those of earlier batches with ``delay``; with calibeating
+        that of its bins.
         """
         require_fitted(self, "state_")
         n, m = float(self.n_), min(float(self.n_bins), float(self.n_))
-        ways = len(self.weight_) * (1.0 + n / SHARED)
+        late = float(self.delay) + 1.0
+        turns = float(self.state_["batches"][0]) if self.delay else n
+        ways = len(self.weight_) * (1.0 + turns / SHARED)
+        assumed = "each row is predicted before its label is learnt and after all earlier labels"
+        if self.delay:
+            assumed = (
+                f"rows are predicted in batches of at most {late:,.0f}, each before its labels are"
+                " learnt in one call and after the labels of earlier batches"
+            )
         over = "above that of the best constant in each bin"
         quantity, excess = {
-            None: ("log loss above that of the best half-life or the start", np.log(ways)),
+            None: ("log loss above that of the best half-life or the start", late * np.log(ways)),
             "brier": (f"Brier score {over}", m * (1.0 + np.log(n / m))),
             "log_loss": (f"log loss {over}", m * (0.5 * np.log(n / m) + np.log(2.0))),
         }[self.calibeating]
@@ -348,7 +386,7 @@ class OnlineCalibrator(
             "long run",
             f"mean {quantity}",
             "the rows so far",
-            "each row is predicted before its label is learnt",
+            assumed,
             n,
             most=float(excess / n),
             method="mixture of experts" if self.calibeating is None else "calibeating",
@@ -359,6 +397,11 @@ class OnlineCalibrator(
         names = ["start", *(f"{h:g}" for h in self.half_lives)]
         parts = [f"{name} {100.0 * w:.0f} %" for name, w in zip(names, self.weight_, strict=True)]
         return f"{self.n_:,} rows learnt; weights of half-lives in rows: {', '.join(parts)}."
+
+
+def _indicators(record: Predictions) -> np.ndarray:
+    """(K, n) of 1 for each row's label."""
+    return (record.labels == np.arange(record.n_classes)[:, None]).astype(np.float64)
 
 
 def _columns(q: np.ndarray) -> np.ndarray:

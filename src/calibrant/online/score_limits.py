@@ -26,6 +26,7 @@ from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 
 __all__ = [
+    "MOST_DELAYED",
     "WINDOW",
     "Issued",
     "LimitMethod",
@@ -57,6 +58,8 @@ CENTRE_SHARE, SPREAD_SHARE = (
 )
 #: Rates of the methods that need one: shared by the ends, and in mean absolute scores.
 RATES = {"aci": 0.02, "tracking": 0.2}
+#: Longest delay of labels in rows.
+MOST_DELAYED = 100_000
 #: Fewest calibration rows.
 LEAST = 10
 #: Rows of the windows whose worst one is reported.
@@ -82,7 +85,7 @@ Issued = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
 
 def require_method(level: float, method: str, rate: float | None, window: int, delay: int) -> None:
     """Raise InputError for invalid options of limits."""
-    require_count("delay", delay, 0)
+    require_count("delay", delay, 0, most=MOST_DELAYED)
     require_level(level)
     require_option("method", method, ("pid", "aci", "aggregated", "tracking"))
     require_count("window", window, 20)

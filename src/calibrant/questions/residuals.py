@@ -69,10 +69,10 @@ def residual_limits(
     sizes, found = np.bincount(cluster, weights=weight), list[float]()
     apart = max(1.0 / worth, float(weight @ weight) / n, math.sqrt(sizes @ sizes / n))
     for side, end in enumerate(ends):
-        r, w = np.append(residual, end), np.append(times * weight, apart)
+        r, w = np.append(residual, end), np.append(weight, apart / times)
         worth = min(student * mean_worth(r, w, np.append(cluster, cluster.max() + 1), level), 1.0)
-        sums = worth * np.array([w @ power for power in powers(r)])
-        rows = worth * w.sum()
+        sums = times * worth * np.array([w @ power for power in powers(r)])
+        rows = times * worth * w.sum()
         limit = float(mean_limits(rows, sums, sums[0] / rows, sums[0] / rows, level)[side])
         found.append(max(limit, mean) if side else min(limit, mean))
     return found[0], found[1]

@@ -77,7 +77,7 @@ def read_sample(
     """The rows in an order that depends on their content alone, so that no result depends on the
     order in which they are passed.
     """
-    require_count("random_state", random_state, 0)
+    require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
     score, label = _numbers(judge, "judge"), _numbers(labels, "labels")
     n = len(score) if score.ndim else 0
     if score.ndim not in (1, 2) or not score.size:
