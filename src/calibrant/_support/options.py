@@ -6,7 +6,13 @@ from numbers import Integral, Real
 
 from calibrant.errors import InputError
 
-__all__ = ["require_count", "require_matrix_size", "require_not_negative", "require_option"]
+__all__ = [
+    "MOST_COUNT",
+    "require_count",
+    "require_matrix_size",
+    "require_not_negative",
+    "require_option",
+]
 
 #: Largest count that needs no other limit: bins, draws and windows beyond it fill the memory.
 MOST_COUNT = 1_000_000

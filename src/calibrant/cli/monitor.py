@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from calibrant._support.options import MOST_COUNT
 from calibrant.cli.options import (
     FAILED,
     FILE,
@@ -57,7 +58,7 @@ SAID = {
     type=click.FloatRange(0, 1, max_open=True),
     help="Largest gap between predicted and observed that does not count as drift.",
 )
-@click.option("--bins", type=click.IntRange(1), help="Bins of the score (default 15).")
+@click.option("--bins", type=click.IntRange(1, MOST_COUNT), help="Bins of the score (default 15).")
 @click.option(
     "--by-file",
     is_flag=True,

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from calibrant._support.natural_order import natural_order
+from calibrant._support.options import MOST_COUNT
 from calibrant.errors import InputError
 
 __all__ = [
@@ -629,4 +630,4 @@ def refuse_existing(path: Path, force: bool, *read: Any) -> None:
 def bins_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--bins``; None is the default of the task."""
     words = "Number of bins of curves and calibration errors (default 15; 10 for forecasts)."
-    return click.option("--bins", type=click.IntRange(1), help=words)(command)
+    return click.option("--bins", type=click.IntRange(1, MOST_COUNT), help=words)(command)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.options import require_count
 from calibrant.arrays import require_pairs
 from calibrant.audits.levels import columns_of, shown_groups
 from calibrant.comparison.alternatives import against_chosen, alternatives, best
@@ -163,6 +164,7 @@ def summarise(
     """
     if margin is not None and not 0.0 < margin < 1.0:
         raise InputError(f"margin must be between 0 and 1, as .02 for 2 points; got {margin!r}.")
+    require_count("n_bins", 1 if n_bins is None else n_bins)
     table = TABLES[domain_of_input(P, std, calibrator)]
     _refuse_unknown(reading, table)
     named = several(calibrator, table.domain) or {"": resolve(calibrator, table.domain)}

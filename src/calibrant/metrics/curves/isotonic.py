@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant._kernels.bins import Distinct, distinct_scores
 from calibrant._kernels.bootstrap import hit_drawer, null_generator
 from calibrant._kernels.isotonic import pool_ties, pooled_blocks
-from calibrant._support.options import require_option
+from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
 from calibrant.contracts.reading import read_clustered, read_labelled
@@ -56,6 +56,7 @@ def _isotonic_curve_of(
     n_draws: int = 1000,
     random_state: int = 0,
 ) -> IsotonicCurve:
+    require_count("n_draws", n_draws, 0, usual=1000)
     score, hit = record.pair(target)
     pooled = pool_ties(score, hit, record.weights)
     if n_draws == 0:

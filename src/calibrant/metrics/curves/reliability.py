@@ -228,6 +228,7 @@ def _reliability_curves_of(
     band: str = "wilson",
     level: float = 0.95,
 ) -> dict[str, ReliabilityCurve]:
+    require_count("n_bins", n_bins)
     options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
     excess = np.array([_excess(record, k, n_bins) for k in range(record.n_classes)])
     chosen = np.argsort(-excess, kind="stable")[: max(int(worst), 0)]
@@ -422,6 +423,7 @@ def _smooth_curve_of(
     level: float = 0.95,
     n_points: int = 200,
 ) -> SmoothCurve:
+    require_count("n_points", n_points, most=CELLS)
     if bandwidth is not None and not bandwidth > 0.0:
         raise InputError(
             f"bandwidth must be positive; got {bandwidth!r}; leave it out for Silverman's rule."
