@@ -197,7 +197,7 @@ def _length_bias(sample: Sample, length: np.ndarray, level: float) -> tuple[floa
     own, score = (both - others @ np.linalg.lstsq(root * others, root * both)[0]).T
     if not own @ own > LEVEL * long @ long:
         raise InputError(
-            f"length must be {len(length)} finite numbers that differ among rows of the same label;"
+            f"length must be {len(length)} numbers that differ among rows of the same label;"
             f" got {length.min():g} to {length.max():g}; pass the number of words of each answer."
         )
     value = float(weight * own @ score / (weight * own @ own))
