@@ -249,7 +249,7 @@ def _children(
 
 
 def _forms(fields: Fields) -> dict[str, Callable[[Any], Any]]:
-    """How the forms of an answer are read, by their fields, the first of which counts."""
+    """Readers of the forms of an answer, by their fields, the first of which counts."""
     return {
         fields.options: _of_options,
         "logprobs": _of_logs,

@@ -47,7 +47,7 @@ class OddValue(Exception):
 
 @dataclass(frozen=True)
 class Places:
-    """What the rows of a record are called in errors: "line 3" or "row 2"."""
+    """Names of the rows of a record in errors: "line 3" or "row 2"."""
 
     word: str
     number: Sequence[int]
