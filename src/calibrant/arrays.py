@@ -19,6 +19,7 @@ else:
 
 
 __all__ = [
+    "NO_AND_YES",
     "ArrayLike",
     "binary_outcomes",
     "column_names",
@@ -32,7 +33,12 @@ __all__ = [
     "text_names",
     "to_array",
     "weights",
+    "yes_of",
 ]
+
+#: Pairs of labels whose second label is the event by convention. For any other pair, alphabetical
+#: order could swap the event and its opposite.
+NO_AND_YES = (("0", "1"), ("false", "true"), ("no", "yes"))
 
 #: Machine epsilon of floats unknown to NumPy, and of float32, through which float64 probabilities
 #: #: have often passed.
@@ -312,14 +318,30 @@ def scores(
     return np.minimum(out, 1.0) if unit else out
 
 
+def yes_of(labels: np.ndarray) -> np.ndarray | None:
+    """(n,) whether each text is the 1, true or yes of a pair of ``NO_AND_YES``, in one spelling;
+    None for any other labels.
+    """
+    seen = set(labels.tolist()) if labels.dtype.kind in "UO" and labels.ndim == 1 else set()
+    folded = {text.casefold(): text for text in seen if isinstance(text, str)}
+    if not seen or len(folded) < len(seen):
+        return None
+    yes = next((pair[1] for pair in NO_AND_YES if set(folded) <= set(pair)), None)
+    return None if yes is None else np.asarray(labels == folded.get(yes))
+
+
 def binary_outcomes(correct: ArrayLike, n_rows: int) -> np.ndarray:
-    """(n,) float64 of zeros and ones."""
-    out = to_array(correct, "correct").astype(np.float64, copy=False)
+    """(n,) float64 of zeros and ones, from these, booleans, or texts such as no and yes."""
+    texts = yes_of(plain_array(correct, "correct"))
+    out = to_array(correct, "correct") if texts is None else texts
+    out = out.astype(np.float64, copy=False)
     if out.shape != (n_rows,):
         raise InputError(
             f"correct must have one outcome for each of the {n_rows} scores; got shape {out.shape}."
         )
     if not np.isin(out, (0.0, 1.0)).all():
         bad = int(np.flatnonzero(~np.isin(out, (0.0, 1.0)))[0])
-        raise InputError(f"correct must be 0 or 1 (or False, True); row {bad} is {out[bad]}.")
+        raise InputError(
+            f"correct must be 0 or 1, False or True, or no or yes; row {bad} is {out[bad]}."
+        )
     return out

@@ -6,7 +6,15 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.arrays import column_names, plain_array, resolution, row_sum_limits, to_array
+from calibrant.arrays import (
+    NO_AND_YES,
+    column_names,
+    plain_array,
+    resolution,
+    row_sum_limits,
+    to_array,
+    yes_of,
+)
 from calibrant.errors import InputError
 
 __all__ = [
@@ -20,6 +28,7 @@ __all__ = [
     "is_number",
     "label_array",
     "label_key",
+    "partner_of",
     "places",
     "soft_refused",
 ]
@@ -193,8 +202,8 @@ def encode_labels(
     swapped_hint: bool = False,
     positions: bool = True,
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Labels as positions in ``classes``; without classes they must be 0..K-1 or booleans. Returns
-    (labels, classes).
+    """Labels as positions in ``classes``; without classes they must be 0..K-1, booleans, or the
+    texts no and yes (or false and true). Returns (labels, classes).
 
     Where no class is named by a number, whole numbers 0..K-1 are positions too, unless
     ``positions`` is False: the order of columns whose names come from a table is not defined. If a
@@ -202,6 +211,12 @@ def encode_labels(
     """
     labels = _labels_1d(y, n_rows, name)
     if classes is None:
+        texts = yes_of(labels) if n_classes == 2 else None
+        if texts is not None:
+            # As for booleans, the second column is that of yes.
+            seen: list[Any] = [next(iter(labels[texts == k]), None) for k in (False, True)]
+            named = [own or partner_of(seen[1 - k]) for k, own in enumerate(seen)]
+            return texts.astype(np.intp), np.array(named)
         codes = _positions(labels, n_classes)
         if codes is None:
             _refuse_positions(labels, n_classes, name, swapped_hint)
@@ -377,6 +392,13 @@ def _unique(labels: np.ndarray, name: str) -> tuple[Any, ...]:
             " strings or integers."
         ) from None
     return list(seen), inverse
+
+
+def partner_of(label: str) -> str:
+    """The other of no and yes, false and true, or 0 and 1, in the same upper or lower case."""
+    pair = next(pair for pair in NO_AND_YES if label.casefold() in pair)
+    made = pair[label.casefold() == pair[0]]
+    return made.upper() if label.isupper() else made.title() if label.istitle() else made
 
 
 def places(labels: Iterable[Any], classes: Iterable[Any]) -> list[int]:

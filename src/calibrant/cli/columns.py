@@ -7,8 +7,8 @@ import numpy as np
 
 from calibrant.cli.wording import abridged, few
 from calibrant.errors import InputError, warn
-from calibrant.frames.columns import NO_AND_YES, event_places, starred, whole_numbers
-from calibrant.labels import is_missing, is_number
+from calibrant.frames.columns import event_places, starred, whole_numbers
+from calibrant.labels import is_missing, is_number, partner_of
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
@@ -205,7 +205,6 @@ UNITS: dict[str, tuple[str, Callable[..., Any], Callable[..., Any] | None]] = {
     "logit": ("log-odds", np.isinf, None),
     "score": ("finite scores", np.isinf, None),
 }
-PARTNER = {a: b for pair in NO_AND_YES for a, b in (pair, pair[::-1])}
 
 
 def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.ndarray, str]:
@@ -261,11 +260,11 @@ def two_labels(
     event = next((label for label, is_it in zip(seen, own, strict=True) if is_it), None)
     others = [label for label, is_it in zip(seen, own, strict=True) if not is_it]
     event = (
-        event if event is not None else positive if positive is not None else _partner(others[0])
+        event if event is not None else positive if positive is not None else partner_of(others[0])
     )
     if len(others) == 1:
         return labels, [others[0], event]
-    other = f"not {event}" if positive is not None else _partner(event)
+    other = f"not {event}" if positive is not None else partner_of(event)
     if positive is not None:
         warn(
             f"{path} has {len(others)} labels other than {event!r}, which all count as no event:"
@@ -293,12 +292,6 @@ def _event_among(names, positive, what):
     if not any(own) and len(names) > 1:
         raise InputError(f"--positive must be among {what}, {few(names)}; got {positive!r}.")
     return own
-
-
-def _partner(label):
-    """Return the other of no and yes, in the same upper or lower case."""
-    made = PARTNER[str(label).casefold()]
-    return made.upper() if label.isupper() else made.title() if label.istitle() else made
 
 
 def event_of(classes: Sequence[Any], positive: str | None, path: Any) -> Any:

@@ -13,13 +13,14 @@ from calibrant._support.trial import require_valid, trial, trial_options, trial_
 from calibrant.arrays import ArrayLike, column_names, text_names
 from calibrant.contracts.compiled import Compiled
 from calibrant.contracts.domain import Domain
-from calibrant.contracts.domain_calibrator import DomainCalibrator
+from calibrant.contracts.domain_calibrator import DomainCalibrator, of_predictions
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.contracts.symbolic import SymbolicRecord, symbolic
 from calibrant.errors import InputError
 from calibrant.labels import soft_refused
 from calibrant.predictions import Inputs, Predictions, read
+from calibrant.predictions.read import PLURALS
 
 __all__ = ["Calibrator", "require_fitted"]
 
@@ -49,12 +50,13 @@ class Calibrator(DomainCalibrator):
     least_: float = ZERO_FLOOR
 
     def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        self.inputs: Inputs = inputs
+        self.inputs = inputs
         self.classes: ArrayLike | None = classes
 
     @abstractmethod
     def _fit(self, record: Predictions) -> None: ...
 
+    @of_predictions
     def fit(
         self,
         P: ArrayLike,
@@ -86,6 +88,15 @@ class Calibrator(DomainCalibrator):
         self._refuse_unused(**beside)
         options = {"inputs": self.inputs, "classes": self.classes, "sample_weight": sample_weight}
         return self.fit_record(read(P, y, **options, **beside, soft=True))
+
+    @property
+    def inputs(self) -> Inputs:
+        """What P holds, "probability" or "logit"; their plurals mean the same."""
+        return vars(self).get("inputs", "probability")
+
+    @inputs.setter
+    def inputs(self, value: Any) -> None:
+        vars(self)["inputs"] = PLURALS.get(value, value) if isinstance(value, str) else value
 
     def fit_record(self, record: Predictions) -> Self:
         """Fit on a record.

@@ -3,14 +3,40 @@ rows.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from calibrant._support.estimators import BaseEstimator, Exampled, Explained, Listed
 from calibrant._support.saving import Saved
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.tags import Tags
+from calibrant.errors import InputError
 
-__all__ = ["DomainCalibrator"]
+__all__ = ["DomainCalibrator", "of_predictions"]
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def of_predictions(fit: Fit) -> Fit:
+    """Decorate ``fit``, so that a model or a third argument is refused in one sentence."""
+
+    @wraps(fit)
+    def checked(self: Any, *arguments: Any, **options: Any) -> Any:
+        of_model = bool(arguments) and hasattr(arguments[0], "predict")
+        if of_model or len(arguments) > 2:
+            raise InputError(
+                f"{type(self).__name__}.fit takes predictions and outcomes, and other arguments by"
+                f" name; got {', '.join(type(one).__name__ for one in arguments)}; "
+                + (
+                    "pass the model's predictions of held-out rows, or use CalibratedClassifier."
+                    if of_model
+                    else "name the others."
+                )
+            )
+        return fit(self, *arguments, **options)
+
+    return cast(Fit, checked)
 
 
 class DomainCalibrator(Exampled, Listed, Explained, Saved, BaseEstimator, ABC):

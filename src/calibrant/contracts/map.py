@@ -13,6 +13,7 @@ from calibrant._support.saving import Saved
 from calibrant._support.trial import require_valid, trial
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import require_fitted
+from calibrant.contracts.domain_calibrator import of_predictions
 from calibrant.contracts.expression import Expression, source
 from calibrant.contracts.tags import MapTags
 from calibrant.errors import InputError
@@ -41,6 +42,7 @@ class Map(Exampled, Listed, Saved, BaseEstimator, ABC):
     @abstractmethod
     def _predict(self, score: np.ndarray) -> np.ndarray: ...
 
+    @of_predictions
     def fit(
         self,
         score: ArrayLike,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.arrays import NO_AND_YES
 from calibrant.errors import InputError
 from calibrant.labels import label_key, places
 from calibrant.levels import level_of, levels_of
@@ -15,7 +16,6 @@ from calibrant.predictions import Inputs
 
 __all__ = [
     "EVERY",
-    "NO_AND_YES",
     "Layout",
     "coded",
     "combinations",
@@ -31,10 +31,6 @@ __all__ = [
     "starred_levels",
     "whole_numbers",
 ]
-
-#: Pairs of labels whose second label is the event by convention. For any other pair, alphabetical
-#: order could swap the event and its opposite.
-NO_AND_YES = (("0", "1"), ("false", "true"), ("no", "yes"))
 
 
 def event_places(labels: Iterable[Any], event: Any = None) -> list[bool]:

@@ -238,25 +238,31 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
         )
         return self
 
-    def predict_one(self, forecast: Any, *, key: Any = None) -> tuple[float, float]:
+    def predict_one(
+        self, forecast: Any, *, std: float | None = None, key: Any = None
+    ) -> tuple[float, float]:
         """Return (low, high) for the next row, and remember them until its label is learned.
 
         Parameters
         ----------
         forecast : mean, (mean, std), or a Forecast of one row
+        std : float, optional
+            The standard deviation of a mean that is passed alone, as in ``run``.
         key : str, number, time or tuple of these, optional
             Name of the row, such as its time, to find the prediction when the label arrives.
         """
-        record = self._row(forecast)
+        record = self._row(forecast, std)
         limits = self.limits_.predict(_key(record, key))
         low, high, _ = self._intervals(record.forecast, limits[None, :])
         return float(low[0]), float(high[0])
 
-    def learn_one(self, forecast: Any, y: float, *, key: Any = None) -> Self:
+    def learn_one(
+        self, forecast: Any, y: float, *, std: float | None = None, key: Any = None
+    ) -> Self:
         """Learn the outcome of a row: by the interval that :meth:`predict_one` returned for it,
         whenever that was.
         """
-        record = self._row(forecast, y)
+        record = self._row(forecast, std, y)
         self.limits_.learn(_key(record, key), float(self._scores(record)[0]))
         return self
 
@@ -312,13 +318,14 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
         )
         return ends[..., 0], ends[..., 1], empty
 
-    def _row(self, forecast: Any, y: float | None = None) -> ForecastRecord:
+    def _row(self, forecast: Any, std: float | None, y: float | None = None) -> ForecastRecord:
         require_fitted(self, "limits_")
         if isinstance(forecast, tuple):
             forecast = tuple(np.atleast_1d(part) for part in cast(tuple[Any, ...], forecast))
         elif not is_forecast(forecast):
             forecast = np.atleast_1d(forecast)
-        record = self._same_kind(*_read(forecast, None, None if y is None else np.atleast_1d(y)))
+        own = (None if value is None else np.atleast_1d(value) for value in (std, y))
+        record = self._same_kind(*_read(forecast, *own))
         if len(record) != 1:
             raise InputError(f"forecast must be of one row; got {len(record)}; use run for more.")
         return record

@@ -27,9 +27,11 @@ from calibrant.predictions.given import Inputs
 from calibrant.predictions.given import check_values as refuse_values
 from calibrant.predictions.record import Predictions
 
-__all__ = ["read", "reference_pair"]
+__all__ = ["PLURALS", "read", "reference_pair"]
 
 INPUTS = get_args(Inputs)
+#: Other words for them.
+PLURALS: dict[str, Any] = {"probabilities": "probability", "logits": "logit"}
 
 
 def read(
@@ -83,6 +85,7 @@ def read(
     >>> record.labels.tolist(), record.confidence.tolist()
     ([0, 1], [0.9, 0.6])
     """
+    inputs = PLURALS.get(inputs, inputs) if isinstance(inputs, str) else inputs
     if inputs not in INPUTS:
         raise InputError(f'inputs must be "probability" or "logit"; got {inputs!r}.')
     if isinstance(y, SoftLabels) and not soft:

@@ -70,9 +70,9 @@ class Questions(PlainRows):
     def __repr__(self) -> str:
         kinds = ", ".join(KINDS[k] for k in map(int, np.unique(self.kind)))
         return (
-            f"Questions of {len(self):,} rows ({kinds}): {len(self.question.names):,} questions,"
-            f" {len(self.item.names):,} items, {len(self.probability):,} options,"
-            f" {int(self.labelled.sum()):,} rows labelled"
+            f"Questions(rows={len(self)}, kinds={kinds!r}, questions={len(self.question.names)},"
+            f" items={len(self.item.names)}, options={len(self.probability)},"
+            f" labelled={int(self.labelled.sum())})"
         )
 
     def __len__(self) -> int:

@@ -6,6 +6,7 @@ import numpy as np
 
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
+from calibrant.contracts.domain_calibrator import of_predictions
 from calibrant.errors import InputError
 from calibrant.groups import in_clusters, read_groups
 from calibrant.predictions import read
@@ -21,6 +22,7 @@ class Circumstances(Calibrator):
     unlabelled predictions from where it will be used.
     """
 
+    @of_predictions
     def fit(
         self,
         P: ArrayLike,
