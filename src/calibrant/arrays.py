@@ -342,6 +342,6 @@ def binary_outcomes(correct: ArrayLike, n_rows: int) -> np.ndarray:
     if not np.isin(out, (0.0, 1.0)).all():
         bad = int(np.flatnonzero(~np.isin(out, (0.0, 1.0)))[0])
         raise InputError(
-            f"correct must be 0 or 1, False or True, or no or yes; row {bad} is {out[bad]}."
+            f"correct must be 0 or 1 (or False, True; no, yes); row {bad} is {out[bad]}."
         )
     return out

@@ -12,6 +12,7 @@ from calibrant.cli.options import (
     column_options,
     force_option,
     output_option,
+    refuse_unused,
     version_option,
 )
 
@@ -96,4 +97,6 @@ def apply(
     """
     from calibrant.cli.applying import apply_to_file
 
+    if calibrator.read_bytes()[:1] != b"{":
+        refuse_unused("needs a lock file as CALIBRATOR", "model_version", "allow_other_version")
     apply_to_file(calibrator, file, output, levels, suffix, columns, force, explain)

@@ -15,14 +15,14 @@ import calibrant
 from calibrant._support.files import replacing
 from calibrant.cli.choosing import beside, fitting, in_stored_unit, saved
 from calibrant.cli.large import large_rows
-from calibrant.cli.options import Columns, refuse_existing
+from calibrant.cli.options import Columns, refuse_existing, refuse_unused
 from calibrant.cli.question_file import certified, decided
 from calibrant.cli.reading import read_source, rows_left
 from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.contracts.domain import Facet
-from calibrant.contracts.reading import CLASSIFICATION
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.monitoring.lock import Lock
 from calibrant.questions.domain import QUESTIONS
@@ -193,6 +193,8 @@ def _calibrated(
         prefer=prefer,
     )
     rule = isinstance(fitted, tuple(RULES))
+    if rule or data.domain is not REGRESSION:
+        refuse_unused("needs forecasts of a number, whose intervals it adds", "levels")
     _refuse_other_rows(rule, fitted, data, source)
     if KINDS.get(output.suffix.lower()) is not type(source):
         raise click.UsageError(

@@ -18,6 +18,7 @@ from calibrant.cli.options import (
     json_option,
     output_option,
     refuse_existing,
+    refuse_unused,
     weight_kind_option,
 )
 from calibrant.cli.wording import say
@@ -124,6 +125,8 @@ def audit(
         raise click.UsageError(
             "audit measures uncalibrated predictions; leave out the prefix after. in --fail-if."
         )
+    if data.weight is None:
+        refuse_unused("needs weights, by --weight", "weight_kind")
     options: dict[str, Any] = {
         "groups": columns_of(data, groups, "--groups"),
         "sample_weight": data.weight,

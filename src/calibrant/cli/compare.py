@@ -17,6 +17,7 @@ from calibrant.cli.options import (
     json_option,
     output_option,
     refuse_existing,
+    refuse_unused,
     target_option,
     weight_kind_option,
 )
@@ -110,9 +111,10 @@ def compare(
     if output is not None:
         require_page(output)
         refuse_existing(output, force, *files)
-    read_of = {
-        name: (data, *_record(data, target)) for name, data in _read(files, columns, risks).items()
-    }
+    found_of = _read(files, columns, risks)
+    if all(data.weight is None for data in found_of.values()):
+        refuse_unused("needs weights, by --weight", "weight_kind")
+    read_of = {name: (data, *_record(data, target)) for name, data in found_of.items()}
     (data, whole_rows, one, asked), *_ = read_of.values()
     for other, record, *_ in read_of.values():
         _require_same_rows(data, whole_rows, other, record)

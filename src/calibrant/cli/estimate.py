@@ -14,6 +14,7 @@ from calibrant.cli.options import (
     column_options,
     gate_option,
     json_option,
+    refuse_unused,
 )
 from calibrant.cli.wording import say
 
@@ -81,6 +82,7 @@ def estimate(
     from calibrant.contracts.reading import REGRESSION
     from calibrant.shift.estimated_performance import estimates
 
+    refuse_unused("has no effect: rows are weighted by how they differ from the new ones", "weight")
     old: Any = read_file(reference, columns)
     new: Any = read_file(file, columns, labels=False, prefer=old.inputs)
     given: dict[str, Any] = {"level": level, "target": estimand}

@@ -18,6 +18,7 @@ from calibrant.cli.options import (
     json_option,
     method_options,
     reference_option,
+    refuse_unused,
     table_options,
     test_options,
     weight_kind_option,
@@ -87,6 +88,8 @@ def evaluate(
       calibrant evaluate visits.csv --label outcome --cluster patient
       calibrant evaluate logs/ --by model,day --resume sums.calibrant -o slices.parquet
     """
+    if slices["time"] is None:
+        refuse_unused("needs --time, the column of times", "every")
     if any(slices[name] is not None for name in ("by", "time", "engine", "resume", "output")):
         given = {
             "--method": method,

@@ -10,7 +10,7 @@ import click
 from calibrant import export as emitters
 from calibrant._support.extras import import_extra
 from calibrant._support.files import replacing
-from calibrant.cli.options import SAVED, force_option, output_option, refuse_existing
+from calibrant.cli.options import SAVED, force_option, output_option, refuse_existing, refuse_unused
 from calibrant.cli.wording import say
 from calibrant.contracts.symbolic import RISKS
 from calibrant.errors import InputError
@@ -88,6 +88,10 @@ def export(
             "--table names the table of predictions, required for SQL and refused otherwise; pass"
             " it with a .sql output only."
         )
+    if kind != ".sql":
+        refuse_unused("needs SQL, an output that ends in .sql", "keep", "groups", "dialect")
+    if kind not in (".c", ".js", ".mjs"):
+        refuse_unused("needs a function, an output that ends in .c, .js or .mjs", "name")
     if columns is not None and (risk or inputs):
         raise click.UsageError("--columns and --risk (or --inputs) exclude each other; pass one.")
     fitted = saved(calibrator)

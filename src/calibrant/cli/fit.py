@@ -17,6 +17,7 @@ from calibrant.cli.options import (
     output_option,
     reference_option,
     refuse_existing,
+    refuse_unused,
     share_options,
     version_option,
 )
@@ -106,6 +107,9 @@ def fit(
             calibrator=chosen(method, None, data, target=target),
         )
         return
+    refuse_unused("needs a log of questions and -o NAME.json", "max_error", "certainty")
+    if output.suffix != ".json":
+        refuse_unused("needs a lock file, -o NAME.json", "model_version")
     require_reference(features, reference)
     made = (
         None

@@ -17,6 +17,7 @@ from calibrant.cli.options import (
     column_options,
     gate_option,
     json_option,
+    refuse_unused,
     table_options,
     target_option,
 )
@@ -120,6 +121,8 @@ def monitor(
             "--time is required; name the column of times, such as --time when, or pass --by-file"
             " for one batch a file."
         )
+    if by_file:
+        refuse_unused("needs --time in place of --by-file", "every")
     if columns.weight is not None:
         raise click.UsageError(
             "the rate of false alarms does not hold with weights; leave --weight out."

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from calibrant._support.natural_order import natural_order
 from calibrant._support.options import MOST_COUNT
@@ -40,6 +41,7 @@ __all__ = [
     "paths_of",
     "reference_option",
     "refuse_existing",
+    "refuse_unused",
     "share_options",
     "table_options",
     "target_option",
@@ -625,6 +627,15 @@ def refuse_existing(path: Path, force: bool, *read: Any) -> None:
         raise InputError(
             f"{path} is a file that this command reads, and would be lost; pass another -o."
         )
+
+
+def refuse_unused(why: str, *names: str) -> None:
+    """Raise a usage error if one of these parameters was passed, which would have no effect."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        if param.name in names and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{max(param.opts, key=len)} {why}; leave it out.")
 
 
 def bins_option(command: Callable[..., Any]) -> Callable[..., Any]:

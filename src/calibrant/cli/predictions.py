@@ -192,6 +192,13 @@ class PredictionFile(DataFile):
         if not is_fitted(calibrator):
             return {"P": self.values, "inputs": self.inputs, "classes": self.classes}
         require_inputs(self, calibrator)
+        own, event = self.classes, calibrator.classes_[-1]
+        if self.values.ndim == 1 and own is not None and places([own[-1]], [event])[0] < 0:
+            raise InputError(
+                f"the column of {self.path} is the risk of {own[-1]!r}, by its labels or by"
+                f" --positive or --classes; the calibrator's is that of {event!r}; name the column"
+                " of that event, or fit again."
+            )
         return {
             "P": self.values[..., column_order(self, calibrator.classes_)],
             "inputs": self.inputs,
