@@ -106,6 +106,7 @@ SAME = {
     ("check", "--swap"): "the promise holds with either evidence",
     ("check", "--risk"): "the promise holds by either column",
     ("check", "--confidence"): "the promise holds by either column",
+    ("fit", "--cluster"): "a sigmoid of all rows has no folds, which clusters keep whole",
     ("decide", "--when-uncertain"): "a threshold is certified",
     ("export", "--risk"): "the function takes one number, whatever its name",
     ("apply", "--confidence"): "a column of probabilities is replaced under its name",
@@ -170,7 +171,8 @@ def options(command):
     for param in found.params:
         name = max(param.opts, key=len)
         if isinstance(param, click.Option):
-            yield (name,) if param.is_flag else (name, VALUES[name])
+            value = "event" if (command, name) == ("decide", "--target") else VALUES.get(name)
+            yield (name,) if param.is_flag else (name, value)
 
 
 @pytest.mark.parametrize(

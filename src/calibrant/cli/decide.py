@@ -16,6 +16,7 @@ from calibrant.cli.options import (
     force_option,
     output_option,
     refuse_existing,
+    refuse_unused,
     share_options,
     version_option,
 )
@@ -160,6 +161,9 @@ def decide(
         output = new.with_suffix(".decided.jsonl") if output == Path(RULE) else output
         apply_to_file(file, new, output, (), "", columns, force)
         return
+    refuse_unused("needs NEW, a table to decide on", "allow_other_version")
+    if output.suffix != ".json":
+        refuse_unused("needs a lock file, -o NAME.json", "model_version")
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
     of_answers = columns.confidence is not None or data.inputs == "score"
