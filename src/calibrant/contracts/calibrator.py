@@ -91,7 +91,7 @@ class Calibrator(DomainCalibrator):
 
     @property
     def inputs(self) -> Inputs:
-        """What P holds, "probability" or "logit"; their plurals mean the same."""
+        """Kind of the numbers in P, "probability" or "logit"; plurals mean the same."""
         return vars(self).get("inputs", "probability")
 
     @inputs.setter
