@@ -55,9 +55,9 @@ def test_the_bound_holds_for_labels_in_batches(choose):
 
 def test_the_promise_says_which_labels_it_needs():
     learner = OnlineCalibrator().fit([0.2, 0.8], [0, 1])
-    assert "after all earlier labels" in learner.guarantee().given
+    assert "after all earlier labels" in learner.guarantee().assumes
     learner = learner_for_days()
-    assert "batches of at most 100" in learner.guarantee().given
+    assert "batches of at most 100" in learner.guarantee().assumes
 
 
 def test_a_stable_relation_costs_little_more():

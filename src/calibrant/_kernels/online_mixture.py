@@ -71,7 +71,8 @@ def learn_batch(
     times the logarithm of its weight, whatever the rows.
     """
     rows = kind(x, y)
-    each = rows.forecast(state["theta"][:, :, None])
+    theta = kind(x[:, :0], y[:, :0]).ahead(state)[0]
+    each = rows.forecast(theta[:, :, None])
     weight = _weights(state["log_weight"])
     q = np.add.accumulate(weight[:, None, None] * each, axis=0)[-1]
     gained = log_likelihood(each, y).sum(axis=1) / most
