@@ -1,11 +1,34 @@
-"""Selection of rows from containers of features, labels or fit arguments."""
+"""Selection of rows from containers of features, labels or fit arguments, and their order by
+content, in which folds and draws are made.
+"""
 
+import hashlib
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-__all__ = ["n_rows", "take_optional", "take_rows"]
+from calibrant._kernels.draws import mixed_codes, row_codes, table_codes
+from calibrant.groups import NamedColumns, group_columns
+
+__all__ = [
+    "codes_of",
+    "feature_codes",
+    "in_order",
+    "level_codes",
+    "n_rows",
+    "order_of",
+    "take_optional",
+    "take_rows",
+]
+
+#: Fields of a record that are no content of its rows, or whose numbers depend on names.
+NO_CONTENT = ("labels", "own", "kept", "cluster", "start", "decimals")
+#: Decimals of the first key of the order, which is free of rounding.
+DECIMALS = 9
+#: Normal scores of the levels at which forecasts are compared.
+LEVELS: np.ndarray = np.array([-3.0, -1.5, -0.5, 0.0, 0.5, 1.5, 3.0])
 
 
 def n_rows(X: Any) -> int:
@@ -42,3 +65,82 @@ def take_optional(values: dict[str, Any], rows: np.ndarray, total: int) -> dict[
         )
         out[name] = take_rows(value, rows) if per_row and n_rows(value) == total else value
     return out
+
+
+def feature_codes(X: Any) -> np.ndarray:
+    """(n,) uint64 from the content of each row of features of any kind; equal rows have equal
+    codes. The order and the names of the columns of a frame, or of numbers, do not count.
+    """
+    if sparse.issparse(X):
+        X = X.tocsr()
+        out = np.zeros(X.shape[0], dtype=np.uint64)
+        entry = mixed_codes(row_codes(X.data[:, None]), X.indices.astype(np.uint64))
+        np.add.at(out, np.repeat(np.arange(len(out)), np.diff(X.indptr)), entry)
+        return out
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+        return table_codes(X.reshape(len(X), -1))
+    if isinstance(X, NamedColumns | dict) or hasattr(X, "columns"):
+        columns = [column for _, column in group_columns(X, "X")]
+        return table_codes(np.column_stack([_as_numbers(feature_codes(c)) for c in columns]))
+    values = X.tolist() if hasattr(X, "tolist") else list(X)
+    known = {text: _text_code(text) for text in set(map(repr, values))}
+    return np.array([known[repr(value)] for value in values], dtype=np.uint64)
+
+
+def _as_numbers(codes: np.ndarray) -> np.ndarray:
+    """Codes as whole numbers that float64 holds."""
+    return (codes >> np.uint64(11)).astype(np.float64)
+
+
+def _text_code(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+def codes_of(record: Any) -> np.ndarray:
+    """(n,) uint64 from the content of each row of a record: predictions, outcome, weight, features
+    and groups. The names and the order of its classes do not count.
+    """
+    if hasattr(record, "content"):
+        return record.content
+    out = row_codes(np.round(record.mark[:, None], DECIMALS))
+    for field in fields(record):
+        value = getattr(record, field.name)
+        value = value.at(LEVELS) if hasattr(value, "at") else value
+        of_rows = isinstance(value, np.ndarray) and len(value) == len(out)
+        if value is None or field.name in NO_CONTENT:
+            continue
+        if field.name == "groups":
+            columns = [named_rows(column) for _, column in group_columns(value, "groups")]
+            levels = np.add.reduce([level_codes(column, out) for column in columns])
+            out = mixed_codes(out, levels)
+        elif of_rows or field.name == "X":
+            out = mixed_codes(out, feature_codes(value))
+    return out
+
+
+def named_rows(values: Any) -> np.ndarray:
+    """(n,) number of each row's distinct value."""
+    return np.unique([repr(value) for value in values.tolist()], return_inverse=True)[1]
+
+
+def level_codes(level: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """(n,) uint64 of each row's level (numbers from 0) by the codes of its rows, whatever its
+    name.
+    """
+    sums = np.zeros(int(level.max(initial=0)) + 1, dtype=np.uint64)
+    np.add.at(sums, level, codes)
+    return mixed_codes(sums, sums)[level]
+
+
+def order_of(record: Any) -> np.ndarray:
+    """(n,) positions of a record's rows in the order of their content; only equal rows keep theirs.
+
+    Folds and draws are made in this order, so that no result depends on that of the rows passed.
+    """
+    return np.lexsort((codes_of(record), np.round(record.mark, DECIMALS)))
+
+
+def in_order(record: Any) -> Any:
+    """The record with its rows in the order of their content."""
+    order = order_of(record)
+    return record if (np.diff(order) > 0).all() else record.take(order)

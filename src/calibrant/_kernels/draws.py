@@ -4,10 +4,12 @@ import numpy as np
 
 __all__ = [
     "halves",
+    "mixed_codes",
     "numbered_by_content",
     "one_of_each",
     "placed_codes",
     "row_codes",
+    "table_codes",
     "uniform_of_rows",
 ]
 
@@ -29,13 +31,25 @@ def row_codes(values: np.ndarray) -> np.ndarray:
     )
 
 
+def table_codes(values: np.ndarray) -> np.ndarray:
+    """(n,) uint64 of the numbers in each row of (n, K) with their columns, which are told apart by
+    their content: neither the order of the rows nor that of the columns counts.
+    """
+    size = max(1, BLOCK_ENTRIES // max(values.shape[1], 1))
+    starts = range(0, max(len(values), 1), size)
+    blocks = [slice(start, start + size) for start in starts]
+    column = np.sum([_mixed(_bits(values[b])).sum(axis=0, dtype=np.uint64) for b in blocks], axis=0)
+    rows = [_mixed(_bits(values[b]) + column).sum(axis=1, dtype=np.uint64) for b in blocks]
+    return np.concatenate(rows)
+
+
 def placed_codes(values: np.ndarray) -> np.ndarray:
     """(n,) uint64 from the content and the position of each row, different for equal rows."""
     return row_codes(values) + np.arange(1, len(values) + 1, dtype=np.uint64) * SECOND
 
 
 def _codes(block: np.ndarray) -> np.ndarray:
-    bits = (block.astype(np.float64) + 0.0).view(np.uint64)
+    bits = _bits(block)
     bits ^= bits >> np.uint64(32)
     bits *= GOLDEN
     bits ^= bits >> np.uint64(29)
@@ -43,10 +57,19 @@ def _codes(block: np.ndarray) -> np.ndarray:
     return bits.sum(axis=1, dtype=np.uint64)
 
 
+def _bits(block: np.ndarray) -> np.ndarray:
+    return (block.astype(np.float64) + 0.0).view(np.uint64)
+
+
 def uniform_of_rows(codes: np.ndarray, seed: int) -> np.ndarray:
     """(n,) float64 in (0, 1) from the codes of rows; another seed gives independent draws."""
     key = _mixed(np.array([seed], dtype=np.int64).view(np.uint64) + GOLDEN)
     return ((_mixed(codes + key) >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
+
+
+def mixed_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """(n,) uint64 from two codes of each row, whose order counts."""
+    return _mixed(_mixed(first + GOLDEN) + second)
 
 
 def _mixed(code: np.ndarray) -> np.ndarray:
@@ -62,11 +85,12 @@ DIGITS = 9
 def numbered_by_content(part: np.ndarray, mark: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """(n,) numbers of the same parts, in the order of a sum over the rows of each.
 
-    ``part`` is (n,) numbers 0..G-1, ``mark`` (n,) a number that depends on the content of a row,
-    ``weight`` (n,) how often it does. Parts with equal content keep their order.
+    ``part`` is (n,) numbers 0..G-1, ``mark`` (n,) a number or a code that depends on the content of
+    a row, ``weight`` (n,) how often it does. Parts with equal content keep their order.
     """
+    codes = mark if mark.dtype == np.uint64 else row_codes(mark[:, None])
     # Pseudo-random numbers distinguish parts with equal sums of marks.
-    sums = np.bincount(part, weights=weight * uniform_of_rows(row_codes(mark[:, None]), 0))
+    sums = np.bincount(part, weights=weight * uniform_of_rows(codes, 0))
     rank = np.empty(len(sums), dtype=np.intp)
     rank[np.argsort(np.round(sums, DIGITS), kind="stable")] = np.arange(len(sums))
     return rank[part]

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._kernels.draws import row_codes
+from calibrant._kernels.draws import mixed_codes, numbered_by_content, row_codes
 from calibrant.contracts.domain import domain_of
 from calibrant.errors import InputError, warn
 from calibrant.predictions import Predictions
+from calibrant.rows import codes_of, feature_codes, order_of
 
 if TYPE_CHECKING:
     from calibrant.contracts.calibrator import Calibrator
@@ -31,12 +32,19 @@ __all__ = [
 ]
 
 
-def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 0) -> np.ndarray:
+def stratified_folds(
+    labels: np.ndarray,
+    n_splits: int = 5,
+    random_state: int = 0,
+    order: np.ndarray | None = None,
+) -> np.ndarray:
     """Assign a fold number in 0..n_splits-1 to each row, (n,): each class is spread evenly, with
     its rows in a seeded random order.
 
-    A class with fewer rows than folds is absent from some. The assignment continues from class to
-    class, so that folds differ by at most one row in size.
+    ``order`` (n,) are the positions of the rows in the order of their content, from ``order_of``;
+    without it the rows must have an order of their own, because the folds depend on it. A class
+    with fewer rows than folds is absent from some. The assignment continues from class to class, in
+    the order of their first rows, so that folds differ by at most one row in size.
 
     Examples
     --------
@@ -49,10 +57,13 @@ def stratified_folds(labels: np.ndarray, n_splits: int = 5, random_state: int = 
             f"n_splits must be a whole number from 2 to the number of rows, {len(labels)}; got"
             f" {n_splits!r}."
         )
+    order = np.arange(len(labels)) if order is None else order
+    _, first, code = np.unique(np.asarray(labels)[order], return_index=True, return_inverse=True)
+    number = np.argsort(np.argsort(first))[code]
     shuffled = np.random.default_rng(random_state).permutation(len(labels))
-    order = shuffled[np.argsort(np.asarray(labels)[shuffled], kind="stable")]
     folds = np.empty(len(labels), dtype=np.intp)
-    folds[order] = np.arange(len(labels)) % n_splits
+    dealt_out = shuffled[np.argsort(number[shuffled], kind="stable")]
+    folds[order[dealt_out]] = np.arange(len(labels)) % n_splits
     return folds
 
 
@@ -108,8 +119,9 @@ def out_of_fold(
     ([[0.9, 0.1], [0.2, 0.8]], [0, 1])
     """
     if splits is None:
-        folds = stratified_folds(record.strata, n_splits, random_state)
-        splits = [(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_splits)]
+        order = order_of(record)
+        folds = stratified_folds(record.strata, n_splits, random_state, order)[order]
+        splits = [(order[folds != k], order[folds == k]) for k in range(n_splits)]
     folds = np.full(len(record), -1, dtype=np.intp)
     parts, rows = [], []
     for k, (fit_rows, held_out) in enumerate(splits):
@@ -184,9 +196,8 @@ def cross_fit(
     splits = None
     if record.cluster is not None:
         rows, stratify = np.zeros((len(record), 1)), domain_of(record).strata
-        splits = make_splits(
-            n_splits, rows, record.strata, record.cluster, random_state, stratify=stratify
-        )
+        given: Any = {"stratify": stratify, "codes": codes_of(record)}
+        splits = make_splits(n_splits, rows, record.strata, record.cluster, random_state, **given)
     result, folds = out_of_fold(
         calibrator,
         record,
@@ -281,6 +292,7 @@ def make_splits(
     random_state: int = 0,
     *,
     stratify: bool = True,
+    codes: np.ndarray | None = None,
     **split_params: Any,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return a list of (rows to fit, rows held out), two index arrays each.
@@ -288,7 +300,9 @@ def make_splits(
     ``cv`` is a number of folds, a splitter, or an iterable of pairs. A number means folds
     stratified by class (or shuffled, if y is not classes), or folds that keep groups whole if
     groups are passed; every row is held out once. With fewer rows (or groups) than folds there are
-    only that many folds. ``split_params`` are arguments of a custom splitter beside groups.
+    only that many folds. They depend on the content of the rows, by default X and y, else ``codes``
+    (n,), and not on their order or on the names of groups. ``split_params`` are arguments of a
+    custom splitter beside groups.
     """
     from sklearn import (
         model_selection,
@@ -298,16 +312,18 @@ def make_splits(
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         groups = None if groups is None else _coded(groups, len(y))
         n_folds = _number_of_folds(int(cv), y, groups)
+        codes = _codes_of_rows(X, y, stratify) if codes is None else codes
         if groups is not None:
+            groups = numbered_by_content(groups, codes, np.ones(len(y)))
             cv = (
                 model_selection.StratifiedGroupKFold(n_folds)
                 if stratify
                 else model_selection.GroupKFold(n_folds)
             )
-        elif not stratify:
-            cv = model_selection.KFold(n_folds, shuffle=True, random_state=random_state)
         else:
-            folds = stratified_folds(y, n_folds, random_state)
+            strata = y if stratify else np.zeros(len(y))
+            order = np.argsort(codes, kind="stable")
+            folds = stratified_folds(strata, n_folds, random_state, order)
             return [
                 (np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(n_folds)
             ]
@@ -319,17 +335,33 @@ def make_splits(
     )
 
 
+def _codes_of_rows(X: Any, y: np.ndarray, stratify: bool) -> np.ndarray:
+    """(n,) uint64 from features and outcomes; classes count by their rows, not by their names."""
+    codes = feature_codes(X)
+    if not stratify:
+        return mixed_codes(codes, feature_codes(y))
+    number = numbered_by_content(np.unique(y, return_inverse=True)[1], codes, np.ones(len(y)))
+    return mixed_codes(codes, number.astype(np.uint64))
+
+
 def folds_of(
-    labels: np.ndarray, cluster: np.ndarray | None, n_folds: int, random_state: int
+    labels: np.ndarray,
+    cluster: np.ndarray | None,
+    n_folds: int,
+    random_state: int,
+    order: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Assign a fold number to each row, (n,), stratified by class; clusters, if passed,
-    stay whole.
+    """Assign a fold number to each row, (n,), stratified by class; clusters, if passed, stay whole,
+    and are numbered by their content. ``order`` as for ``stratified_folds``.
     """
     if cluster is None:
-        return stratified_folds(labels, n_folds, random_state)
+        return stratified_folds(labels, n_folds, random_state, order)
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    n_folds = _number_of_folds(n_folds, labels, cluster)
     folds = np.empty(len(labels), dtype=np.intp)
     for k, (_, held) in enumerate(
-        make_splits(n_folds, np.zeros((len(labels), 1)), labels, cluster, random_state)
+        StratifiedGroupKFold(n_folds).split(np.zeros(len(labels)), labels, cluster)
     ):
         folds[held] = k
     return folds

@@ -85,6 +85,7 @@ class FrozenForecast(Forecast):
 
 
 BLOCK_ROWS = 65_536
+IRRATIONAL = float(np.sqrt(0.5))
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,8 @@ class ForecastRecord:
         are numbered.
         """
         middle = np.asarray(self.forecast.quantile(0.5), dtype=np.float64)
-        both = middle if self.y is None else middle - 0.5 * self.y
+        # An irrational multiple: with rounded numbers other pairs would have the same mark.
+        both = middle if self.y is None else middle - IRRATIONAL * self.y
         return both if both.ndim == 1 else both.sum(axis=1)
 
     def held(self, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

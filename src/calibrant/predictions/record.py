@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import softmax as _softmax
+from calibrant._kernels.draws import numbered_by_content
 from calibrant._kernels.fixed_order import sum_in_sequence
 from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
@@ -37,6 +38,8 @@ KEPT = (
 )
 #: Those of them that depend on the labels.
 OF_LABELS = ("correct", "one_hot")
+#: Decimals of probabilities by which classes are put in order, free of rounding.
+MARKED = 9
 #: Up to this many classes every label is tried in place of the true one.
 FEW_LABELS = 4
 #: Targets other than classes; the last is the old name of the first.
@@ -117,10 +120,20 @@ class Predictions(Given):
         own = vars(self)
         vars(other).update({name: own[name] for name in names if name in own})
 
+    @cached_property
+    def class_number(self) -> np.ndarray:
+        """(n,) number of the true class of each row, in an order of the classes that depends on
+        their rows, not on their names or columns.
+        """
+        own = np.round(self.own_probability, MARKED)
+        return numbered_by_content(self.strata, own, self.weights)
+
     @property
     def mark(self) -> np.ndarray:
-        """(n,) a number from the content of each row, by which clusters are numbered."""
-        return self.confidence if self.labels is None else self.own_probability + self.labels
+        """(n,) a number from the content of each row, by which rows are put in order and clusters
+        are numbered.
+        """
+        return self.confidence if self.labels is None else self.own_probability + self.class_number
 
     def with_labels(self, labels: np.ndarray) -> "Predictions":
         """The same predictions with other true labels, (n,)."""

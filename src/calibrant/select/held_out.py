@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
+from calibrant._kernels.draws import table_codes
 from calibrant._kernels.fixed_order import in_pieces, merge_rows, number_rows
 from calibrant._kernels.softmax import SINGLE_ENTRIES
 from calibrant._kernels.stacking import stacking_weights
@@ -20,6 +21,7 @@ from calibrant.metrics.regression.scores import (
 )
 from calibrant.predictions import Predictions
 from calibrant.predictions.workspace import Workspace
+from calibrant.rows import order_of
 
 __all__ = [
     "MOST_PIECES",
@@ -34,6 +36,8 @@ __all__ = [
 #: Maximum number of copies of a merged row in the folds.
 MOST_PIECES = 100
 FLOOR = 1e-15
+#: Decimals of the log-probabilities by which distinct rows are put in order.
+DECIMALS = 8
 #: Predictions are kept for all rows up to this number of entries, and for evenly spaced rows
 #: beyond.
 WHOLE_ENTRIES = 1_000_000
@@ -102,13 +106,12 @@ def canonical(record: Predictions) -> Pieces:
         else record.labels + record.n_classes * record.cluster
     )
     if record.X is not None or record.groups is not None:
-        # Other inputs distinguish rows with equal predictions: such rows stay separate, in the
-        # order of the predictions.
+        # Other inputs distinguish rows with equal predictions: such rows stay separate.
         apart = np.empty(len(record), dtype=np.intp)
-        apart[np.lexsort((*record.log_probabilities.T[::-1], record.labels))] = np.arange(
-            len(record)
-        )
+        apart[order_of(record)] = np.arange(len(record))
     order, number = number_rows(record.log_probabilities, apart)
+    number = _renumbered(record.take(order[np.diff(number, prepend=-1) > 0]))[number]
+    order, number = order[np.argsort(number, kind="stable")], np.sort(number)
     each, given = record.weights[order], np.empty(len(order), dtype=np.intp)
     weight = np.bincount(number, weights=each)
     merged = record.take(order[np.diff(number, prepend=-1) > 0]).weighted(weight)
@@ -117,6 +120,19 @@ def canonical(record: Predictions) -> Pieces:
     # Rows and pieces lie in one order: a row belongs to the piece that holds its middle.
     given[order] = np.searchsorted(np.cumsum(share), np.cumsum(each) - 0.5 * each)
     return Pieces(merged, row, share, np.minimum(given, len(row) - 1))
+
+
+def _renumbered(distinct: Predictions) -> np.ndarray:
+    """(m,) numbers of distinct rows by the content of their classes and their predictions, so that
+    neither the names nor the order of the classes changes a result.
+    """
+    logs = np.round(distinct.log_probabilities, DECIMALS)
+    own = np.take_along_axis(logs, distinct.strata[:, None], axis=1)[:, 0]
+    keys = [table_codes(logs), own, distinct.class_number]
+    keys = keys if distinct.cluster is None else [distinct.cluster, *keys]
+    out = np.empty(len(distinct), dtype=np.intp)
+    out[np.lexsort(keys)] = np.arange(len(distinct))
+    return out
 
 
 class HeldOut:
