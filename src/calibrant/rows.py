@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from calibrant._kernels.draws import mixed_codes, row_codes, table_codes
+from calibrant._kernels.draws import level_codes, mixed_codes, row_codes, table_codes
 from calibrant.groups import NamedColumns, group_columns
 
 __all__ = [
     "codes_of",
     "feature_codes",
     "in_order",
-    "level_codes",
     "n_rows",
     "order_of",
     "take_optional",
@@ -24,7 +23,7 @@ __all__ = [
 ]
 
 #: Fields of a record that are no content of its rows, or whose numbers depend on names.
-NO_CONTENT = ("labels", "own", "kept", "cluster", "start", "decimals")
+NO_CONTENT = ("weight", "labels", "own", "kept", "cluster", "start", "decimals")
 #: Decimals of the first key of the order, which is free of rounding.
 DECIMALS = 9
 #: Normal scores of the levels at which forecasts are compared.
@@ -97,8 +96,8 @@ def _text_code(text: str) -> int:
 
 
 def codes_of(record: Any) -> np.ndarray:
-    """(n,) uint64 from the content of each row of a record: predictions, outcome, weight, features
-    and groups. The names and the order of its classes do not count.
+    """(n,) uint64 from the content of each row of a record: predictions, outcome, features and
+    groups. The names and the order of its classes do not count.
     """
     if hasattr(record, "content"):
         return record.content
@@ -111,8 +110,8 @@ def codes_of(record: Any) -> np.ndarray:
             continue
         if field.name == "groups":
             columns = [named_rows(column) for _, column in group_columns(value, "groups")]
-            levels = np.add.reduce([level_codes(column, out) for column in columns])
-            out = mixed_codes(out, levels)
+            levels = [level_codes(column, out, record.weights) for column in columns]
+            out = mixed_codes(out, np.add.reduce(levels))
         elif of_rows or field.name == "X":
             out = mixed_codes(out, feature_codes(value))
     return out
@@ -123,21 +122,13 @@ def named_rows(values: Any) -> np.ndarray:
     return np.unique([repr(value) for value in values.tolist()], return_inverse=True)[1]
 
 
-def level_codes(level: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """(n,) uint64 of each row's level (numbers from 0) by the codes of its rows, whatever its
-    name.
-    """
-    sums = np.zeros(int(level.max(initial=0)) + 1, dtype=np.uint64)
-    np.add.at(sums, level, codes)
-    return mixed_codes(sums, sums)[level]
-
-
-def order_of(record: Any) -> np.ndarray:
-    """(n,) positions of a record's rows in the order of their content; only equal rows keep theirs.
+def order_of(record: Any, *beside: np.ndarray) -> np.ndarray:
+    """(n,) positions of a record's rows in the order of their content, and of numbers ``beside``
+    them (n,); only equal rows keep theirs.
 
     Folds and draws are made in this order, so that no result depends on that of the rows passed.
     """
-    return np.lexsort((codes_of(record), np.round(record.mark, DECIMALS)))
+    return np.lexsort((*beside, record.weights, codes_of(record), np.round(record.mark, DECIMALS)))
 
 
 def in_order(record: Any) -> Any:

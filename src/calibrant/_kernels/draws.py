@@ -4,6 +4,7 @@ import numpy as np
 
 __all__ = [
     "halves",
+    "level_codes",
     "mixed_codes",
     "numbered_by_content",
     "one_of_each",
@@ -17,6 +18,8 @@ __all__ = [
 GOLDEN, FIRST, SECOND = (
     np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 )
+#: Weights count in codes to this fraction.
+SCALE = 2.0**10
 #: Values in one block: the derived arrays stay in the cache.
 BLOCK_ENTRIES = 131_072
 
@@ -41,6 +44,15 @@ def table_codes(values: np.ndarray) -> np.ndarray:
     column = np.sum([_mixed(_bits(values[b])).sum(axis=0, dtype=np.uint64) for b in blocks], axis=0)
     rows = [_mixed(_bits(values[b]) + column).sum(axis=1, dtype=np.uint64) for b in blocks]
     return np.concatenate(rows)
+
+
+def level_codes(level: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(n,) uint64 of each row's level (numbers from 0) by the codes of its rows, whatever its name;
+    a row of weight 2 counts as two.
+    """
+    sums = np.zeros(int(level.max(initial=0)) + 1, dtype=np.uint64)
+    np.add.at(sums, level, codes * np.rint(weight * SCALE).astype(np.uint64))
+    return _mixed(sums)[level]
 
 
 def placed_codes(values: np.ndarray) -> np.ndarray:

@@ -19,6 +19,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, as_forecast, read_forecast
 from calibrant.groups import group_columns
 from calibrant.predictions import Inputs, Predictions, read
+from calibrant.rows import order_of
 from calibrant.shift.estimands import (
     BOUNDED,
     ERROR_METRICS,
@@ -249,7 +250,11 @@ def _estimated(
     target: Any,
     random_state: int,
 ) -> PerformanceEstimate:
-    moved = Moved(fit.weights_, fit.weights_new_)
+    orders = [
+        order_of(one, w) for one, w in zip(rows, (fit.weights_, fit.weights_new_), strict=True)
+    ]
+    moved = Moved(fit.weights_[orders[0]], fit.weights_new_[orders[1]])
+    rows = rows[0].take(orders[0]), rows[1].take(orders[1])
     if key in ERROR_METRICS:
         found = error_estimate(*rows, key, moved, random_state)
     else:

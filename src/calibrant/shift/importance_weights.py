@@ -10,6 +10,7 @@ from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.errors import InputError
+from calibrant.rows import feature_codes
 from calibrant.shift.columns import Columns
 from calibrant.shift.separating import fitted_in_folds, log_odds_of, separators
 from calibrant.shift.shift_test import ShiftTest, shift_test
@@ -142,7 +143,13 @@ class ImportanceWeights(BaseEstimator):
         return self
 
     def _fit_models(self, Z: np.ndarray, n_old: int) -> np.ndarray:
-        """Log-odds of the better classifier, out of fold; nothing if none beats the shares."""
+        """Log-odds of the better classifier, out of fold; nothing if none beats the shares.
+
+        The rows are fitted in the order of their content, and equal rows get one mean.
+        """
+        codes = feature_codes(Z)
+        order = np.lexsort((codes, np.arange(len(Z)) >= n_old))
+        Z, equal = Z[order], np.unique(codes[order], return_inverse=True)[1]
         new = (np.arange(len(Z)) >= n_old).astype(np.float64)
         base = float(np.log(new.sum() / n_old))
         kinds = separators(self.columns_, self.random_state) if self.model is None else [self.model]
@@ -158,7 +165,9 @@ class ImportanceWeights(BaseEstimator):
             if loss < least:
                 least, best, self.models_ = loss, odds, fits
                 self.scaling_ = float(found[0]), float(found[1]) - base
-        return best
+        out = np.empty(len(Z))
+        out[order] = (np.bincount(equal, best) / np.bincount(equal))[equal]
+        return out
 
     def _weight(self, odds: np.ndarray) -> np.ndarray:
         return np.exp(self.scaling_[0] * odds + self.scaling_[1])

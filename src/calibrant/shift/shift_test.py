@@ -12,6 +12,7 @@ from sklearn.base import clone
 from calibrant.contracts.columns import Result
 from calibrant.errors import InputError
 from calibrant.folds.splits import stratified_folds
+from calibrant.rows import feature_codes
 from calibrant.shift.columns import Columns
 from calibrant.shift.separating import log_odds_of, separators
 
@@ -131,6 +132,7 @@ def shift_test(X_old: Any, X_new: Any, *, model: Any = None, random_state: int =
         raise InputError(
             f"X_old and X_new must have {LEAST} rows or more each; got {len(old)} and {len(new)}."
         )
+    old, new = (one[np.argsort(feature_codes(one), kind="stable")] for one in (old, new))
     Z, is_new = np.concatenate([old, new]), np.arange(len(old) + len(new)) >= len(old)
     half = stratified_folds(is_new, 2, random_state) == 0
     kinds = separators(columns, random_state) if model is None else [clone(model)]
