@@ -133,5 +133,9 @@ def order_of(record: Any, *beside: np.ndarray) -> np.ndarray:
 
 def in_order(record: Any) -> Any:
     """The record with its rows in the order of their content."""
-    order = order_of(record)
-    return record if (np.diff(order) > 0).all() else record.take(order)
+    held = record.derived
+    if held.ordered is None:
+        order = order_of(record)
+        held.ordered = record if (np.diff(order) > 0).all() else record.take(order)
+        held.ordered.derived.ordered = held.ordered
+    return held.ordered

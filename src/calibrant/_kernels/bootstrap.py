@@ -317,28 +317,34 @@ def hit_drawer(
     """A function that draws the outcomes (n,) of calibrated scores; within clusters they are as
     correlated as ``hit``.
 
-    A row of weight w stands for w rows (rounded) and gets their share of hits.
+    A row of weight w stands for w rows (rounded) and gets their share of hits. The order of the
+    rows does not count.
     """
+    order = np.lexsort([*([] if cluster is None else [cluster]), hit, weight, score])
+    back, score, hit, weight = np.argsort(order), score[order], hit[order], weight[order]
     if cluster is None:
-        return lambda rng: draw_hits(score, weight, rng)
+        return lambda rng: draw_hits(score, weight, rng)[back]
     times = np.maximum(np.rint(weight), 1.0)
     row = np.repeat(np.arange(len(score)), times.astype(np.intp))
-    score, cluster = score[row], cluster[row]
+    score, cluster = score[row], cluster[order][row]
     share = shared_share(score, hit[row], cluster)
-    return lambda rng: (
-        np.bincount(row, weights=draw_shared_hits(score, cluster, share, 1, rng)[0]) / times
-    )
+
+    def drawn(rng: np.random.Generator) -> np.ndarray:
+        each = draw_shared_hits(score, cluster, share, 1, rng)[0]
+        return (np.bincount(row, weights=each) / times)[back]
+
+    return drawn
 
 
 def score_drawer(
     score: np.ndarray, cluster: np.ndarray | None
 ) -> Callable[[np.random.Generator], np.ndarray]:
     """A function that draws standard normal scores (n,); those of a cluster are correlated as
-    the given ones are about their mean.
+    the given ones are about their mean. The order of the rows does not count.
     """
-    n = len(score)
+    n, place = len(score), np.argsort(np.argsort(score, kind="stable"), kind="stable")
     if cluster is None:
-        return lambda rng: rng.standard_normal(n)
+        return lambda rng: rng.standard_normal(n)[place]
     centred = np.clip(score, -40.0, 40.0)
     centred = centred - centred.mean()
     sums, size = np.bincount(cluster, weights=centred), np.bincount(cluster)
@@ -350,5 +356,5 @@ def score_drawer(
     )
     own, shared = np.sqrt(1.0 - alike), np.sqrt(alike)
     return lambda rng: (
-        own * rng.standard_normal(n) + shared * rng.standard_normal(len(size))[cluster]
+        own * rng.standard_normal(n)[place] + shared * rng.standard_normal(len(size))[cluster]
     )

@@ -33,6 +33,7 @@ from calibrant.contracts.record import Record
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind, cluster_ways, clustered
 from calibrant.predictions import Inputs
+from calibrant.rows import in_order
 
 __all__ = [
     "Interval",
@@ -192,9 +193,10 @@ class Metric(BaseMetric):
         require_resamples(n_resamples)
         require_pairs(record.weight, "an interval")
         one = self._interval if record.cluster is None else partial(clustered_interval, self)
-        found = [
-            one(output, level, method, n_resamples, random_state) for output in record.outputs()
-        ]
+        # Draws are made in the order of the rows' content; these intervals need none.
+        plain = isinstance(self, MeanMetric | RatioMetric) and method in ("auto", "analytic")
+        rows = record.outputs() if plain else map(in_order, record.outputs())
+        found = [one(output, level, method, n_resamples, random_state) for output in rows]
         return found if record.several else found[0]
 
     @on_one_blas_thread

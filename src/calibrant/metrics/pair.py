@@ -17,6 +17,7 @@ from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.interval import require_level, require_resamples
 from calibrant.contracts.metric import Interval, WholeMetric
 from calibrant.errors import warn
+from calibrant.rows import in_order
 
 __all__ = ["PairMetric", "Targeted"]
 
@@ -93,6 +94,7 @@ class PairMetric(
         """
         require_level(level)
         require_resamples(n_draws)
+        record = in_order(record)
         (score, hit), weight, rng = (
             record.pair(self.target),
             record.weights,

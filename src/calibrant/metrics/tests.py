@@ -20,6 +20,7 @@ from calibrant.contracts.reading import CLASSIFICATION, read_clustered, read_lab
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.groups import WeightKind, rows_apart
 from calibrant.predictions import Inputs
+from calibrant.rows import in_order
 
 __all__ = [
     "CalibrationTest",
@@ -501,7 +502,9 @@ def calibration_error_test(
             f" {metric!r}."
         )
     require_count("n_draws", n_draws, 19, usual=999)
-    record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    record = in_order(
+        read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
+    )
     n, rng = float(record.weights.sum()), null_generator(random_state)
     if record.weight is not None:
         # A row of weight w stands for w rows with independent labels.

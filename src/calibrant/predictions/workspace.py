@@ -91,6 +91,7 @@ class Derived:
     events, cells : by class, (scores, outcomes, weights) in order, and merged in cells
     draws : by (id of a metric, resamples, seed), the metric and its values on resamples
     smoothers : by (smoother, span, target), the smoothed scores
+    ordered : the record with its rows in the order of their content
     """
 
     temperature: tuple[float, str] | None = None
@@ -101,3 +102,4 @@ class Derived:
     cells: dict[int, Rows] = field(default_factory=dict)
     draws: dict[tuple[int, int, int], tuple[Any, np.ndarray]] = field(default_factory=dict)
     smoothers: dict[tuple[str, Any, Any], tuple[Any, ...]] = field(default_factory=dict)
+    ordered: Any = None

@@ -13,6 +13,7 @@ from calibrant.contracts.signal import fitted_signal
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions
 from calibrant.reporting.distance import Explained
+from calibrant.rows import order_of
 from calibrant.signals.label_stability import LabelStability
 from calibrant.signals.separation import FastSeparation, Separation
 
@@ -92,7 +93,8 @@ def _sample(record: Any, random_state: int) -> np.ndarray:
     """Return the positions of at most ``MOST_ROWS`` rows, in order."""
     rows = np.arange(len(record))
     if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(random_state).permutation(len(rows))[:MOST_ROWS])
+        drawn = np.random.default_rng(random_state).permutation(len(rows))[:MOST_ROWS]
+        rows = np.sort(order_of(record)[drawn])
     return rows
 
 

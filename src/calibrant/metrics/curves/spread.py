@@ -18,6 +18,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.regression.sizes import root_mean_squared_error
+from calibrant.rows import in_order
 
 __all__ = ["RealStdCurve", "RmseRmvCurve", "real_std_curve", "rmse_rmv_curve"]
 
@@ -171,6 +172,7 @@ def _rmse_rmv_curve_of(
 ) -> RmseRmvCurve:
     require_level(level)
     require_count("n_bins", n_bins)
+    record = in_order(record)
     group, mass, variance, error = spread_bins(
         record.std, np.square(record.error), record.weights, n_bins
     )

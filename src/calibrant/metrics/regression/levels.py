@@ -21,6 +21,7 @@ from calibrant.contracts.metric import RegressionMetric
 from calibrant.contracts.on_record import on_record
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
+from calibrant.rows import in_order
 
 __all__ = [
     "AdversarialGroupCalibration",
@@ -316,6 +317,7 @@ def _of(
         require_count(name, given, least)
     if norm not in NORMS:
         raise InputError(f"norm must be 1 or 2; got {norm!r}.")
+    record = in_order(record)
     metric, rng, n = (
         NORMS[norm].with_options(kind=kind),
         np.random.default_rng(random_state),

@@ -26,6 +26,7 @@ from calibrant.errors import InputError
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import read_forecast
 from calibrant.metrics.regression.levels import GapMetric
+from calibrant.rows import in_order
 
 __all__ = [
     "ExpectedNormalizedCalibrationError",
@@ -226,6 +227,7 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
         self, record: Any, *, level: float = 0.95, n_draws: int = 1000, random_state: int = 0
     ) -> Interval:
         """Compute ``null`` for the forecasts of an existing record."""
+        record = in_order(record)
         weight, spread = record.weights, record.std
         group, mass, variance, _ = spread_bins(
             spread, spread * spread, weight, enough_bins(self.n_bins, weight.sum())

@@ -15,6 +15,7 @@ from calibrant.contracts.interval import Interval
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.miscalibration import MARGIN
 from calibrant.reporting.regression.curves import drawn_outcomes
+from calibrant.rows import in_order
 
 __all__ = ["Criteria", "criteria"]
 
@@ -114,7 +115,8 @@ def _correlation(rows: Any, level: float, random_state: int) -> tuple[Interval, 
     """Compute the rank correlation with the interval of Bonett and Wright (2000), and its mean over
     outcomes drawn from the forecasts; a row of weight w counts w times (rounded, at least once).
     """
-    times, rng = np.maximum(np.rint(rows.weights), 1.0), null_generator(random_state)
+    rows, rng = in_order(rows), null_generator(random_state)
+    times = np.maximum(np.rint(rows.weights), 1.0)
     drawn = [
         drawn_outcomes(rows, rng.standard_normal(len(rows))) - rows.mean
         for _ in range(min(max(DRAWN_ROWS // len(rows), 1), DRAWS))
