@@ -128,7 +128,10 @@ def order_of(record: Any, *beside: np.ndarray) -> np.ndarray:
 
     Folds and draws are made in this order, so that no result depends on that of the rows passed.
     """
-    return np.lexsort((*beside, record.weights, codes_of(record), np.round(record.mark, DECIMALS)))
+    cluster = () if record.cluster is None else np.atleast_2d(record.cluster.T)
+    return np.lexsort(
+        (*beside, *cluster, record.weights, codes_of(record), np.round(record.mark, DECIMALS))
+    )
 
 
 def in_order(record: Any) -> Any:

@@ -286,7 +286,8 @@ def chi_square_draws(
     scale = variance / mean
     out = rng.gamma(mean / scale, scale, (n_draws, n_groups))
     for g in np.flatnonzero(count <= 2_000):
-        rows = group == g
+        rows = np.flatnonzero(group == g)
+        rows = rows[np.lexsort((weight[rows], part[rows]))]
         draws = (
             rng.chisquare(weight[rows], (n_draws, int(count[g])))
             if (weight[rows] != 1.0).any()

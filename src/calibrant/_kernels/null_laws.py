@@ -11,6 +11,10 @@ from scipy.special import ndtr
 __all__ = ["range_tail", "reach_tail", "smallest_p"]
 
 
+#: Decimals of checks, in units of the largest, that are free of rounding.
+DECIMALS = 9
+
+
 def smallest_p(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, float]:
     r"""The p-value of each check and of all as one test, from draws of the checks under the null.
 
@@ -32,6 +36,9 @@ def smallest_p(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, flo
     ([0.001, 0.482], 0.002)
     """
     every = np.vstack([observed, drawn])
+    size = np.abs(np.where(np.isfinite(every), every, 0.0)).max(axis=0)
+    # Rounded, because sums that are equal but for their order must count as equal.
+    every = np.round(every / np.where(size > 0.0, size, 1.0), DECIMALS)
     less = np.column_stack([np.searchsorted(np.sort(one), one) for one in every.T])
     own = 1.0 - less / len(every)
     smallest = own.min(axis=1)

@@ -15,6 +15,7 @@ from calibrant._kernels.intervals import (
     powers,
 )
 from calibrant.contracts.metric import MeanMetric, Metric, RootMeanMetric
+from calibrant.rows import codes_of
 
 __all__ = ["PairedDifference", "is_mean", "meaning", "paired_difference"]
 
@@ -117,6 +118,9 @@ def paired_difference(
         else:
             variance, freedom = _of_sides(moves, sides, first.weights, first.cluster)
         return PairedDifference(value, "paired, analytic", value, variance, freedom)
+    # One order for both, because they share their resamples.
+    order = np.argsort(codes_of(first) + codes_of(second), kind="stable")
+    first, second = first.take(order), second.take(order)
     draws = metric.resampled_of(second, n_resamples, random_state) - metric.resampled_of(
         first, n_resamples, random_state
     )

@@ -5,7 +5,7 @@ the data, and the call that makes the report again.
 import hashlib
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from calibrant._version import __version__
 from calibrant.comparison.choice import made_by
 from calibrant.folds.model_outputs import is_fitted
+from calibrant.rows import in_order
 
 __all__ = ["About", "call_of", "data_hash", "period_of"]
 
@@ -53,7 +54,7 @@ class About:
 
 
 def data_hash(record: Any) -> str:
-    """Return a hash of all arrays of a record.
+    """Return a hash of all arrays of a record, whatever the order of its rows.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def data_hash(record: Any) -> str:
     True
     """
     found = hashlib.blake2b(digest_size=DIGITS // 2)
-    _add(found, record)
+    _add(found, in_order(record))
     return found.hexdigest()
 
 
@@ -72,9 +73,10 @@ def _add(found: Any, value: Any) -> None:
         found.update(repr((plain.shape, plain.dtype.kind)).encode())
         found.update(plain.tobytes() if plain.dtype.kind != "U" else "\0".join(plain.flat).encode())
     elif hasattr(value, "__dict__"):
-        for name, part in sorted(vars(value).items()):
+        given = [one.name for one in fields(value)] if is_dataclass(value) else vars(value)
+        for name in sorted(given):
             if not name.startswith("_"):
-                _add(found, part)
+                _add(found, getattr(value, name))
 
 
 def period_of(times: Any) -> str | None:

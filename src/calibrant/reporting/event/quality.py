@@ -87,7 +87,8 @@ def _promised(
 
 def _calibrated(before: np.ndarray, after: np.ndarray, threshold: float) -> float:
     """Return the mean calibrated risk of the rows whose risk is nearest to the threshold."""
-    nearest = np.argsort(np.abs(before - threshold), kind="stable")[:NEAREST]
+    distance = np.abs(before - threshold)
+    nearest = distance <= np.sort(distance)[:NEAREST][-1]
     return float(after[nearest].mean())
 
 

@@ -13,6 +13,7 @@ from calibrant._kernels.planning import detectable_shift
 from calibrant.metrics.equivalence import equivalence
 from calibrant.reporting.miscalibration import ALPHA, MARGIN, Miscalibration, draws_of
 from calibrant.reporting.regression.states import CLAIMED
+from calibrant.rows import in_order
 
 __all__ = ["miscalibration_of_forecasts"]
 
@@ -40,6 +41,7 @@ def miscalibration_of_forecasts(
     margin : the largest error of the coverage that would not matter; None: two points
     random_state : int
     """
+    rows = in_order(rows)
     times = np.maximum(np.rint(rows.weights), 1.0).astype(np.intp)
     row = np.repeat(np.arange(len(rows)), times)
     score, cluster = rows.score[row], None if rows.cluster is None else rows.cluster[row]
