@@ -59,9 +59,10 @@ class CalibrationMonitor(Saved, BaseEstimator):
         millions of rows.
     n_bins : int, default 15
         Number of bins of equal width of the score; the guarantee holds for any number.
-    target : {"answer", "event", "forecast"} or a class label
+    target : {"answer", "event", "forecast"} or a class label, optional
         The monitored probability: of the predicted label against its correctness, of class 1 of
-        two, or of the named class. "forecast" monitors regression forecasts.
+        two, or of the named class. "forecast" monitors regression forecasts. Default: the event of
+        two classes, and the answer of more, as in :func:`calibrant.evaluate`.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
     levels : (L,) ascending, above 0 and below 1, optional
@@ -88,6 +89,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
     levels_ : (L,) levels, for forecasts.
     reference_ : bool
         Whether the claim comes from a reference.
+    watched_ : the target, or its default for the rows passed.
 
     See Also
     --------
@@ -158,7 +160,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         alpha: float = 0.05,
         tolerance: float = 0.01,
         n_bins: int = 15,
-        target: Any = "answer",
+        target: Any = None,
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
         levels: ArrayLike | None = None,
@@ -301,7 +303,8 @@ class CalibrationMonitor(Saved, BaseEstimator):
             return pit_counts(record, self._levels())[0]
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         require_count("n_bins", self.n_bins)
-        score, hit = record.pair(self.target)
+        self.watched_: Any = record.default_target if self.target is None else self.target
+        score, hit = record.pair(self.watched_)
         return grouped_sums(
             equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit]
         )
@@ -361,9 +364,12 @@ class CalibrationMonitor(Saved, BaseEstimator):
             return no_drift(self.n_, seen)
         start = self.since()
         change = f"{change_said(self.times_, start, self.growth_since(), self.reference_)} ({seen})"
-        sums = np.sum(self.batches_[start:], axis=0)
+        sums, watched = (
+            np.sum(self.batches_[start:], axis=0),
+            vars(self).get("watched_", self.target),
+        )
         earlier = np.sum(self.batches_[:start], axis=0) if start else None
-        return advise(self.claim, sums, change, self.times_[start], self.target, earlier)
+        return advise(self.claim, sums, change, self.times_[start], watched, earlier)
 
 
 def _short(value: float) -> str:

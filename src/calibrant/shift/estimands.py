@@ -21,6 +21,7 @@ __all__ = [
     "class_estimate",
     "error_estimate",
     "metric_key",
+    "value_of_labelled",
 ]
 
 #: Metrics of classes and of forecasts by their key, those with another name, and shares.
@@ -55,6 +56,8 @@ class Estimate:
         Influence of each labelled row on either.
     noise, spread : float
         Variance from the unknown labels of the new rows, and from drawing new rows and labels.
+    unseen : float
+        What one labelled row with another outcome could change.
     """
 
     value: float
@@ -63,6 +66,7 @@ class Estimate:
     own_before: np.ndarray
     noise: float
     spread: float
+    unseen: float
 
 
 def metric_key(metric: Any) -> str:
@@ -105,7 +109,14 @@ def class_estimate(
         own_before,
         float(unknown.sum()) / m**2,
         float(np.sum(unknown + (expected - expected.mean()) ** 2)) / m**2,
+        float((share * np.ptp(slope[:n], axis=1)).max()),
     )
+
+
+def value_of_labelled(old: Predictions, key: str, weight: np.ndarray, costs: Any) -> float:
+    """The metric of the labelled rows with weights (n,)."""
+    mass = np.eye(old.n_classes)[old.strata] * (weight / weight.sum())[:, None]
+    return _score(key, [old], costs)(mass, 0.0)[0]
 
 
 def _shrunk(
@@ -116,10 +127,11 @@ def _shrunk(
     own_before: np.ndarray,
     noise: float,
     spread: float,
+    unseen: float,
 ) -> Estimate:
     total = step**2 + float(own @ own)
     kept = step**2 / total if total > 0.0 else 0.0
-    return Estimate(plain + kept * step, before, own, own_before, noise, spread)
+    return Estimate(plain + kept * step, before, own, own_before, noise, spread, unseen)
 
 
 def _score(key: str, records: list[Predictions], costs: Any) -> Score:
@@ -166,7 +178,8 @@ def error_estimate(
     noise = ratio * float(expected @ expected) / m**2
     plain, step, before = float(expected.mean()), float(away.sum()), float(size.mean())
     own, own_before = away - share * step, (size - before) / n
-    found = _shrunk(plain, step, before, own, own_before, noise, noise + float(expected.var()) / m)
+    more, unseen = noise + float(expected.var()) / m, float(np.abs(own).max())
+    found = _shrunk(plain, step, before, own, own_before, noise, more, unseen)
     if key == "mae":
         return found
     slope, slope_before = (
@@ -179,4 +192,5 @@ def error_estimate(
         slope_before * own_before,
         slope**2 * noise,
         slope**2 * found.spread,
+        slope * found.unseen,
     )

@@ -1,7 +1,7 @@
 """Performance on new rows without labels."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -27,9 +27,11 @@ from calibrant.shift.estimands import (
     class_estimate,
     error_estimate,
     metric_key,
+    value_of_labelled,
 )
 from calibrant.shift.expected_outcomes import Moved, log_odds_of_second
 from calibrant.shift.importance_weights import ImportanceWeights
+from calibrant.shift.rates_changed import NewRates, new_rates
 
 __all__ = ["PerformanceEstimate", "estimate_performance", "estimates"]
 
@@ -183,9 +185,12 @@ def estimate_performance(
     as rows grow in number. With a change of the relation between inputs and labels, the estimate is
     wrong and nothing in the inputs shows it: keep a few labels coming. ``state`` is "cannot tell"
     where fewer than 100 effective rows remain, more than 5 % of the new rows are unlike any
-    labelled row, or fewer than 10 labelled rows have one of two classes (not for accuracy). Rows
-    are assumed independent. In the log loss, a probability of exactly 0 counts as the smallest one
-    above it, 1e-12 at most and 1e-20 at least.
+    labelled row, or fewer than 10 labelled rows have one of two classes (not for accuracy). It is
+    also "cannot tell" where new class rates (a label shift, of at most ten classes) explain the new
+    rows as well and would give a value outside of the interval: the inputs cannot tell the two
+    assumptions apart. Intervals of unbounded metrics include what one row with another outcome
+    could change. Rows are assumed independent. In the log loss, a probability of exactly 0 counts
+    as the smallest one above it, 1e-12 at most and 1e-20 at least.
 
     References
     ----------
@@ -260,7 +265,25 @@ def _estimated(
     else:
         found = class_estimate(*rows, key, moved, costs, random_state)
     reasons = [*fit.doubts_, *_few_of_a_class(rows[0], key)]
-    return _result(key, found, fit, reasons, level, target)
+    result = _result(key, found, fit, reasons, level, target)
+    if key in ERROR_METRICS:
+        return result
+    return _beside_new_rates(result, rows, new_rates(*rows, moved, random_state), costs)
+
+
+def _beside_new_rates(
+    result: PerformanceEstimate, rows: Rows, rates: NewRates | None, costs: Any
+) -> PerformanceEstimate:
+    """The estimate, in doubt if new class rates fit the new inputs as well and would give a metric
+    outside of the interval.
+    """
+    if rates is None or not rates.possible:
+        return result
+    value = value_of_labelled(rows[0], result.metric, rates.weight, costs)
+    if result.low <= value <= result.high:
+        return result
+    why = f"new class rates fit the new rows too, and {result.metric} would then be {value:.3g}"
+    return replace(result, state="cannot tell", reasons=[*result.reasons, why])
 
 
 def _require_pair(given: Any, name: str, what: str) -> None:
@@ -363,9 +386,8 @@ def _result(
 ) -> PerformanceEstimate:
     new = found.noise if target == "realised" else found.spread
     z = normal_quantile(level)
-    if key in BOUNDED:
-        # A labelled row of a kind that was not seen may be wrong.
-        new += 1.0 / fit.n_effective_**2
+    # A labelled row of a kind that was not seen may have another outcome.
+    new += (1.0 / fit.n_effective_ if key in BOUNDED else found.unseen) ** 2
     half = z * float(np.sqrt(found.own @ found.own + new))
     moved = z * float(np.sqrt(np.sum((found.own - found.own_before) ** 2) + new))
     value, change = found.value, found.value - found.before

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
+from calibrant._kernels.draws import mixed_codes, numbered_by_content
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.logistic import sigmoid
 from calibrant._support.estimators import clone
@@ -18,7 +19,7 @@ from calibrant.folds.model_outputs import is_fitted
 from calibrant.groups import read_groups
 from calibrant.labels import label_array
 from calibrant.predictions import read
-from calibrant.rows import n_rows, take_rows
+from calibrant.rows import feature_codes, n_rows, take_rows
 from calibrant.validation.result import (
     MEASURED,
     Measures,
@@ -231,9 +232,16 @@ def _rows(
             f"y must hold two classes; got {len(classes)}: {classes.tolist()[:5]}; validate one"
             " class against the others."
         )
-    units = None if units is None else np.unique(units, return_inverse=True)[1]
     weights = np.ones(len(labels)) if weight is None else weight
-    return Rows(held, event.astype(np.float64), weights, units, units, classes, weight is not None)
+    # In the order of their content, so that the resamples do not depend on that of the rows passed.
+    codes = mixed_codes(feature_codes(held), event.astype(np.uint64))
+    order = np.lexsort((weights, codes))
+    if units is not None:
+        units = np.unique(units, return_inverse=True)[1]
+        units = numbered_by_content(units, codes, weights)[order]
+    events = event[order].astype(np.float64)
+    held, weights = take_rows(held, order), weights[order]
+    return Rows(held, events, weights, units, units, classes, weight is not None)
 
 
 def _fitted(rows: Rows, model: Any, population: Rows) -> _Fitted:
