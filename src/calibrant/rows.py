@@ -99,8 +99,8 @@ def codes_of(record: Any) -> np.ndarray:
     """(n,) uint64 from the content of each row of a record: predictions, outcome, features and
     groups. The names and the order of its classes do not count.
     """
-    if hasattr(record, "content"):
-        return record.content
+    if hasattr(record, "code"):
+        return record.code
     out = row_codes(np.round(record.mark[:, None], DECIMALS))
     for field in fields(record):
         value = getattr(record, field.name)

@@ -188,9 +188,9 @@ def estimate_performance(
     labelled row, or fewer than 10 labelled rows have one of two classes (not for accuracy). It is
     also "cannot tell" where new class rates (a label shift, of at most ten classes) explain the new
     rows as well and would give a value outside of the interval: the inputs cannot tell the two
-    assumptions apart. Intervals of unbounded metrics include what one row with another outcome
-    could change. Rows are assumed independent. In the log loss, a probability of exactly 0 counts
-    as the smallest one above it, 1e-12 at most and 1e-20 at least.
+    assumptions apart. Intervals include what one labelled row with another outcome could change.
+    Rows are assumed independent. In the log loss, a probability of exactly 0 counts as the smallest
+    one above it, 1e-12 at most and 1e-20 at least.
 
     References
     ----------
@@ -387,7 +387,7 @@ def _result(
     new = found.noise if target == "realised" else found.spread
     z = normal_quantile(level)
     # A labelled row of a kind that was not seen may have another outcome.
-    new += (1.0 / fit.n_effective_ if key in BOUNDED else found.unseen) ** 2
+    new += max(1.0 / fit.n_effective_ if key in BOUNDED else 0.0, found.unseen) ** 2
     half = z * float(np.sqrt(found.own @ found.own + new))
     moved = z * float(np.sqrt(np.sum((found.own - found.own_before) ** 2) + new))
     value, change = found.value, found.value - found.before
