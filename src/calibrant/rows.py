@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from calibrant._kernels.draws import level_codes, mixed_codes, row_codes, table_codes
+from calibrant._kernels.draws import (
+    level_codes,
+    mixed_codes,
+    numbered_by_content,
+    row_codes,
+    table_codes,
+)
 from calibrant.groups import NamedColumns, group_columns
 
 __all__ = [
     "codes_of",
     "feature_codes",
     "in_order",
+    "labelled_codes",
     "n_rows",
     "order_of",
     "take_optional",
@@ -89,6 +96,15 @@ def feature_codes(X: Any) -> np.ndarray:
 def _as_numbers(codes: np.ndarray) -> np.ndarray:
     """Codes as whole numbers that float64 holds."""
     return (codes >> np.uint64(11)).astype(np.float64)
+
+
+def labelled_codes(X: Any, y: np.ndarray, stratify: bool) -> np.ndarray:
+    """(n,) uint64 from features and outcomes; classes count by their rows, not by their names."""
+    codes = feature_codes(X)
+    if not stratify:
+        return mixed_codes(codes, feature_codes(y))
+    number = numbered_by_content(np.unique(y, return_inverse=True)[1], codes, np.ones(len(y)))
+    return mixed_codes(codes, number.astype(np.uint64))
 
 
 def _text_code(text: str) -> int:

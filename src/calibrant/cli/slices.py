@@ -41,9 +41,15 @@ from calibrant.errors import InputError
 from calibrant.frames.columns import starred, starred_levels
 from calibrant.frames.engines.choosing import choose, columns_of
 from calibrant.frames.evaluate import evaluate
+from calibrant.monitoring.claims import PitClaim, ScoreClaim
+from calibrant.monitoring.drift_curve import drift_curve
 
 __all__ = ["Tables", "check_output", "count_tables", "evaluate_tables", "write_result"]
 
+#: Binned calibration errors, and most slices whose errors are shown with their intervals.
+ERRORS, MOST_INTERVALS = ("ece", "event_ece", "quantile_error"), 40
+#: Below so many rows of a slice its error is no more than noise.
+FEWEST_ROWS = 30
 SHOWN = (
     "n",
     "mean_risk",
@@ -413,14 +419,26 @@ def write_result(found: Any, tables: Any) -> None:
 def _print(found, n_files):
     made = found.to_dict()
     names = [name for name in SHOWN if name in made["overall"]]
+    slices, sums = found.calibration_sums(lambda slice_: slice_)
+    whole = found.calibration_sums(lambda _: ())[1]
     rows = [
         [*(str(row[name]) for name in found.by), *(_number(name, row[name]) for name in names)]
         for row in made["slices"]
     ]
+    of_all = [_number(name, made["overall"][name]) for name in names]
     if found.by:
-        of_all = (_number(name, made["overall"][name]) for name in names)
         rows.append(["all", *[""] * (len(found.by) - 1), *of_all])
+    if found.by and len(rows) <= MOST_INTERVALS:
+        # The error of few rows is mostly noise: its interval says how much.
+        at = next(j for j, name in enumerate(names) if name in ERRORS) + len(found.by)
+        claim = PitClaim(found.levels) if found.target == "forecast" else ScoreClaim()
+        batches = np.concatenate([sums, whole])
+        curve = drift_curve(claim, batches, [*slices, ()], np.zeros(len(batches)), np.inf)
+        for row, n, low, high in zip(rows, curve.n, curve.low, curve.high, strict=True):
+            row[at] += f" [{low:.3f}, {high:.3f}]" if n >= FEWEST_ROWS else " (few rows)"
     title = f"{made['overall']['n']:,.0f} rows of {n_files} files"
+    if found.by:
+        title += "; the intervals are of the calibration error without noise"
     print_table(title, [*map(str, found.by), *(name.replace("_", " ") for name in names)], rows)
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._kernels.draws import mixed_codes, numbered_by_content, row_codes
+from calibrant._kernels.draws import numbered_by_content, row_codes
 from calibrant.contracts.domain import domain_of
 from calibrant.errors import InputError, warn
 from calibrant.predictions import Predictions
-from calibrant.rows import codes_of, feature_codes, order_of
+from calibrant.rows import codes_of, labelled_codes, order_of
 
 if TYPE_CHECKING:
     from calibrant.contracts.calibrator import Calibrator
@@ -312,7 +312,7 @@ def make_splits(
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         groups = None if groups is None else _coded(groups, len(y))
         n_folds = _number_of_folds(int(cv), y, groups)
-        codes = _codes_of_rows(X, y, stratify) if codes is None else codes
+        codes = labelled_codes(X, y, stratify) if codes is None else codes
         if groups is not None:
             groups = numbered_by_content(groups, codes, np.ones(len(y)))
             cv = (
@@ -333,15 +333,6 @@ def make_splits(
     return _usable(
         [(_positions(np.asarray(a)), _positions(np.asarray(b))) for a, b in splits], len(y)
     )
-
-
-def _codes_of_rows(X: Any, y: np.ndarray, stratify: bool) -> np.ndarray:
-    """(n,) uint64 from features and outcomes; classes count by their rows, not by their names."""
-    codes = feature_codes(X)
-    if not stratify:
-        return mixed_codes(codes, feature_codes(y))
-    number = numbered_by_content(np.unique(y, return_inverse=True)[1], codes, np.ones(len(y)))
-    return mixed_codes(codes, number.astype(np.uint64))
 
 
 def folds_of(

@@ -1,5 +1,8 @@
 """A metric in each group of rows, and the group where it is worst."""
 
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +14,20 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Interval, Metric
 from calibrant.contracts.reading import read_for
-from calibrant.errors import InputError
+from calibrant.errors import CalibrationWarning, InputError
 from calibrant.groups import WeightKind, clustered, read_groups
 from calibrant.predictions import Inputs
 
 __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
 
+#: Most groups whose intervals are drawn, for metrics without a closed form.
+MOST_DRAWN = 100
+
 
 @dataclass(frozen=True)
 class GroupValues(Record):
     """Metric of each group, one row per group: name, n (sum of weights), value and interval (nan
-    without a closed form).
+    for a metric without a closed form with more than 100 groups, and where a group has none).
     """
 
     group: np.ndarray
@@ -103,7 +109,8 @@ def per_group(
     Notes
     -----
     A binned calibration error is biased upward in small groups: compare groups of similar size, or
-    use ``worst_group``, which accounts for it.
+    use ``worst_group``, which accounts for it. Intervals without a closed form are drawn for up to
+    100 groups, and are nan for more.
 
     Examples
     --------
@@ -205,7 +212,7 @@ def worst_group(
     record, names, index = _grouped(
         metric, y_true, P, groups, std, cluster, sample_weight, weight_kind, classes, inputs
     )
-    values = _values(metric, record, names, index, level)
+    values = _values(metric, record, names, index, level, drawn=False)
     enough = np.flatnonzero(
         (values.n >= min_rows) & np.isfinite(values.value) & _several(record, index, len(names))
     )
@@ -218,7 +225,7 @@ def worst_group(
     sign = 1.0 if metric.direction == "minimize" else -1.0
     level = 1.0 - (1.0 - level) / len(enough)
     if np.isfinite(values.low[enough]).all() and method in ("auto", "analytic"):
-        values = _values(metric, record, names, index, level)
+        values = _values(metric, record, names, index, level, drawn=False)
         better_end = values.low if sign > 0 else values.high
         enough = enough[[int(np.argmax(sign * better_end[enough]))]]
     candidates = enough[np.argsort(-sign * values.value[enough], kind="stable")[:10]]
@@ -237,25 +244,50 @@ def worst_group(
 
 
 def _values(
-    metric: Any, record: Any, names: np.ndarray, index: np.ndarray, level: float
+    metric: Any,
+    record: Any,
+    names: np.ndarray,
+    index: np.ndarray,
+    level: float,
+    drawn: bool = True,
 ) -> GroupValues:
-    """Compute the metric in each group, for all groups at once where sums suffice."""
+    """Compute the metric in each group, for all groups at once where sums suffice; intervals that
+    must be drawn only where asked.
+    """
+    most = MOST_DRAWN if drawn else 0
     n = np.bincount(index, weights=record.weight, minlength=len(names)).astype(np.float64)
-    nothing = np.full(len(names), np.nan)
     if not metric.mergeable:
         parts = rows_by_group(index, len(names))
-        return GroupValues(
-            names, n, np.array([metric.of(record.take(rows)) for rows in parts]), nothing, nothing
-        )
+        values = np.array([metric.of(record.take(rows)) for rows in parts])
+        return GroupValues(names, n, values, *_drawn(metric, record, parts, level, most))
     totals = metric.group_totals_of(record, index, len(names))
-    low, high = metric.limits(totals, level) or (nothing, nothing)
-    if record.cluster is not None and low is not nothing:
-        low, high = nothing.copy(), nothing.copy()
+    limits = metric.limits(totals, level)
+    if limits is None:
+        limits = _drawn(metric, record, rows_by_group(index, len(names)), level, most)
+        return GroupValues(names, n, metric.finalise(totals), *limits)
+    low, high = limits
+    if record.cluster is not None:
+        low, high = np.full((2, len(names)), np.nan)
         parts = rows_by_group(index, len(names))
         for j in np.flatnonzero(_several(record, index, len(names))):
             found = metric.interval_of(record.take(parts[j]), level=level, method="analytic")
             low[j], high[j] = found.low, found.high
     return GroupValues(names, n, metric.finalise(totals), low, high)
+
+
+def _drawn(
+    metric: Any, record: Any, parts: Sequence[np.ndarray], level: float, most: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high) of each group by a metric's own interval; nan with more than ``most`` groups, and
+    where a group has none.
+    """
+    out = np.full((2, len(parts)), np.nan)
+    for j, rows in enumerate(parts if len(parts) <= most else []):
+        with suppress(InputError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", CalibrationWarning)
+            found = metric.interval_of(record.take(rows), level=level)
+            out[:, j] = found.low, found.high
+    return out[0], out[1]
 
 
 def _several(record, index, count):

@@ -66,6 +66,11 @@ def floored(record: Questions) -> np.ndarray:
     return np.maximum(record.probability, least)
 
 
+def _others(record: Questions) -> np.ndarray:
+    """(m,) equal shares of the options other than the true one."""
+    return (1.0 - record.mass) / np.repeat(np.maximum(record.size - 1.0, 1.0), record.size)
+
+
 class QuestionLoss(
     MeanMetric,
     name="log loss of questions",
@@ -103,6 +108,9 @@ class QuestionLoss(
 
     def _losses(self, record: Questions) -> np.ndarray:
         return row_sums(-record.mass * np.log(floored(record)), record.start)
+
+    def _unseen(self, record: Questions) -> list[np.ndarray]:
+        return [row_sums(-_others(record) * np.log(floored(record)), record.start)]
 
 
 class QuestionBrier(
@@ -145,6 +153,11 @@ class QuestionBrier(
     def _losses(self, record: Questions) -> np.ndarray:
         squares = row_sums((record.probability - record.mass) ** 2, record.start)
         return np.where(np.isin(record.kind, TWO_SIDED), 0.5, 1.0) * squares
+
+    def _unseen(self, record: Questions) -> list[np.ndarray]:
+        p = record.probability
+        squares = 1.0 + row_sums(p * p - 2.0 * p * _others(record), record.start)
+        return [np.where(np.isin(record.kind, TWO_SIDED), 0.5, 1.0) * squares]
 
 
 class QuestionRankedScore(
@@ -195,6 +208,7 @@ class QuestionAccuracy(
     key="question_accuracy",
     range=(0.0, 1.0),
     direction="maximize",
+    rate=True,
     estimand="share of right answers to new questions",
 ):
     r"""The share of rows whose most likely option is the true one, and of free answers that are
