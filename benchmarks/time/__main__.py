@@ -13,6 +13,7 @@ PARTS: dict[str, tuple[int, int]] = {
     "adaptive": (5, 50),
     "learn": (2, 10),
     "estimate": (2, 20),
+    "doubts": (20, 200),
     "rates": (10, 50),
     "streams": (4, 20),
     "delays": (400, 2_000),

@@ -275,7 +275,7 @@ class IntegratedCalibrationIndex(
     (0.3, 0.2, 0.4)
     >>> from calibrant.predictions import read
     >>> print(integrated_calibration_index.null_of(read(p, y)))
-    0.1536 [0.05, 0.3]
+    0.1517 [0.05, 0.3]
     """
 
     target: Any = "event"

@@ -239,9 +239,8 @@ def _rows(
     if units is not None:
         units = np.unique(units, return_inverse=True)[1]
         units = numbered_by_content(units, codes, weights)[order]
-    events = event[order].astype(np.float64)
-    held, weights = take_rows(held, order), weights[order]
-    return Rows(held, events, weights, units, units, classes, weight is not None)
+    held, events = take_rows(held, order), event[order].astype(np.float64)
+    return Rows(held, events, weights[order], units, units, classes, weight is not None)
 
 
 def _fitted(rows: Rows, model: Any, population: Rows) -> _Fitted:
