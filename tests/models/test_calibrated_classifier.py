@@ -111,6 +111,7 @@ def test_fitted_or_frozen_model_is_used_as_it_is(three, wrap):
     )
 
 
+@pytest.mark.filterwarnings("ignore:the GaussianNB is fitted already")
 def test_a_fitted_model_is_fitted_afresh_when_cv_is_given(two):
     X, y = two
     model = GaussianNB().fit(X[:50], y[:50])

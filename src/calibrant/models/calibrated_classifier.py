@@ -14,7 +14,7 @@ from calibrant._support.estimators import ClassifierMixin, account
 from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
-from calibrant.errors import InputError
+from calibrant.errors import FitWarning, InputError, warn
 from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output
 from calibrant.folds.splits import make_splits, refuse_prefit, refuse_small_folds
 from calibrant.models.training_rows import (
@@ -51,8 +51,8 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         calibrated that way. A map is applied one-vs-rest (:class:`OneVsRest`).
     cv : int, splitter, iterable of (rows to fit, rows held out), or None
         None: 5 folds for an unfitted model. A number means stratified folds, which keep groups
-        whole if ``groups`` is passed. With a fitted model, any value but None fits new clones of it
-        (a ``FrozenEstimator`` is never refitted).
+        whole if ``groups`` is passed. With a fitted model, any value but None fits new clones of
+        it, with a warning (a ``FrozenEstimator`` is never refitted).
     ensemble : {"auto", True, False}, default "auto"
         The models behind the calibrator, which is fitted to the out-of-fold predictions. False: one
         model, fitted to all rows. "auto": that model if the models of the folds agree with each
@@ -202,6 +202,14 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         models = self._to_fit()
         params, split_params = routed(self, models, data.weight, groups, fit_params)
         template = as_calibrator(self.calibrator, default=default_calibrator)
+        if models and is_fitted(self.estimator):
+            warn(
+                f"the {type(self.estimator).__name__} is fitted already, and cv={self.cv!r} fits"
+                f" copies of it to these {len(data.y):,} rows and discards that fit; leave cv out"
+                " to calibrate the model as it is on rows that were held out, or pass"
+                " clone(model).",
+                FitWarning,
+            )
         if models:
             self._cross_fit(template, data, params["estimator"], split_params, reference)
         else:
