@@ -3,6 +3,7 @@
 import argparse
 import os
 
+from benchmarks.groups.cohorts import cohorts
 from benchmarks.groups.halves import halves
 from benchmarks.groups.repair import made, methods, other, real
 
@@ -11,9 +12,9 @@ parser = argparse.ArgumentParser(
 )
 parser.add_argument("--seeds", type=int, default=5)
 parser.add_argument("--data", default=os.environ.get("CALIBRANT_DATA", "../shared/data"))
-parser.add_argument("--only", choices=["made", "real", "other", "halves"])
+parser.add_argument("--only", choices=["made", "real", "other", "halves", "cohorts"])
 arguments = parser.parse_args()
-compared = methods() if arguments.only != "halves" else {}
+compared = methods() if arguments.only not in ("halves", "cohorts") else {}
 if arguments.only in (None, "made"):
     made(compared, arguments.seeds)
 if arguments.only in (None, "real"):
@@ -22,3 +23,5 @@ if arguments.only in (None, "other"):
     other(arguments.seeds)
 if arguments.only in (None, "halves"):
     halves(arguments.data, arguments.seeds)
+if arguments.only in (None, "cohorts"):
+    cohorts(arguments.seeds)

@@ -178,6 +178,10 @@ def test_a_group_that_stays_off_is_not_to_be_used_for():
         "better, but still off", WORDS, Evidence(still, grouped, None, None, "all 4 groups"), "use"
     )
     assert every[1] == "Calibrate by group before use: the risks are right for none yet."
+    for where in ("education 6 and 2 other groups", "all 8 groups"):
+        tried = Evidence(still, grouped, where=where, by_group=True)
+        todo = in_words("better, but still off", WORDS, tried, "use")[1]
+        assert "calibrate by group" not in todo.lower()
     unnamed = in_words("better, but still off", WORDS, Evidence(still, grouped), "no clear gain")
     assert unnamed[0].endswith("but they are still off for a group.")
     assert "but not for" not in unnamed[1]

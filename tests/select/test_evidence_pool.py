@@ -29,7 +29,7 @@ def _noise(n=400, seed=0):
 
 def test_the_best_has_the_weight():
     noise = _noise()
-    pool = evidence_pool(_Held([noise + 1.0, noise, noise + 0.5]), 3, 400.0, 0)
+    pool = evidence_pool(_Held([noise + 1.0, noise, noise + 0.5]), [False] * 3, 400.0, 0)
     assert pool.shares.argmax() == 1
     assert pool.shares[1] > 0.98
     assert pool.gain_in_errors > 10.0
@@ -37,11 +37,13 @@ def test_the_best_has_the_weight():
 
 def test_equals_share_and_without_evidence_nothing_is_done():
     noise = _noise()
-    pool = evidence_pool(_Held([noise + 1.0 + 0.01 * _noise(seed=1), noise, noise]), 3, 400.0, 0)
+    pool = evidence_pool(
+        _Held([noise + 1.0 + 0.01 * _noise(seed=1), noise, noise]), [False] * 3, 400.0, 0
+    )
     assert pool.shares[2] > 0.15
     worse = evidence_pool(
         _Held([noise, noise + 0.5 * _noise(seed=1) + 0.05, noise + 0.5 * _noise(seed=2) + 0.1]),
-        3,
+        [False] * 3,
         400.0,
         0,
     )
@@ -51,7 +53,7 @@ def test_equals_share_and_without_evidence_nothing_is_done():
 def test_less_evidence_earns_less():
     after, apart = _noise(50), _noise(50, 1)
     shares = [
-        evidence_pool(_Held([after + 0.4 * apart + gain, after]), 2, 50.0, 0).shares[1]
+        evidence_pool(_Held([after + 0.4 * apart + gain, after]), [False] * 2, 50.0, 0).shares[1]
         for gain in (0.4, 0.2, 0.1)
     ]
     assert shares[0] > shares[1] > shares[2]
@@ -59,7 +61,7 @@ def test_less_evidence_earns_less():
 
 def test_the_table_has_a_row_for_every_candidate():
     noise = _noise()
-    pool = evidence_pool(_Held([noise + 1.0, noise]), 2, 400.0, 0)
+    pool = evidence_pool(_Held([noise + 1.0, noise]), [False] * 2, 400.0, 0)
     rows = table_of(["a", "b"], pool, np.ones(400), {"c": "it failed"})
     assert [row["name"] for row in rows] == ["a", "b", "c"]
     assert rows[1]["weight"] == pytest.approx(pool.shares[1])
@@ -75,7 +77,7 @@ def test_clustered_copies_carry_the_evidence_of_their_clusters():
     )
     clustered.cluster = np.repeat(np.arange(50), 8)
     alone, wrong, right = (
-        evidence_pool(held, 2, float(held.weight.sum()), 0).shares[1]
+        evidence_pool(held, [False] * 2, float(held.weight.sum()), 0).shares[1]
         for held in (once, copies, clustered)
     )
     assert wrong > 0.9

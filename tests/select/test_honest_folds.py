@@ -93,7 +93,10 @@ def bias(world, n, n_folds, repeats, names):
         truth = WORLDS[world](p)
         y = (rng.random(n) < truth).astype(int)
         fit = fits(read(p, y), rng.integers(0, n_folds, n), names)
-        by_row, all_folds = fit.held_out.folds[fit.pieces.given], fit._weights(fit.held_out)
+        by_row, all_folds = (
+            fit.held_out.folds[fit.pieces.given],
+            fit._weights(fit.held_out, [one.candidate for one in fit.trials]),
+        )
         excess, variance = np.zeros(2), np.zeros(2)
         for k, (weights, members) in enumerate(fit.choices("pairs")[1]):
             own = by_row == k

@@ -155,7 +155,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
         ]
     if asked.default is not None and not any(one.tags.needs_reference for one in fitted):
         require_reference(asked.features, asked.reference, fitted[0])
-    uses_groups = any(one.tags.uses_groups for one in fitted)
+    uses_groups = any(one.tags.takes_groups for one in fitted)
     by_groups = asked.groups is not None and held_out is not None and uses_groups
     options["groups"] = (
         None

@@ -43,8 +43,8 @@ __all__ = ["report"]
     "--groups",
     metavar="A,B",
     help=(
-        "Columns of groups to audit, with their combinations; --method group also calibrates by"
-        " them."
+        "Columns of groups to audit, with their combinations; the automatic choice may calibrate by"
+        " them, and --method group does."
     ),
 )
 @reference_option

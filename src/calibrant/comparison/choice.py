@@ -79,9 +79,9 @@ def made_by(calibrator: Any) -> str:
 def _of_classes(calibrator: Any, record: Any) -> list[str]:
     made = made_by(clone(calibrator).set_params(inputs=record.kind, classes=None))
     tags = calibrator.tags
-    X = (", X=X_new" if tags.uses_features else "") + (
-        ", groups=groups_new" if tags.uses_groups else ""
-    )
+    # A choice that was given groups is fitted with them again, whether or not it uses them.
+    by_group = tags.uses_groups or (tags.takes_groups and record.groups is not None)
+    X = (", X=X_new" if tags.uses_features else "") + (", groups=groups_new" if by_group else "")
     fit = X.replace("_new", "_calibration")
     fit += ", reference=(X_train, y_train)" if tags.needs_reference else ""
     confidence = tags.output == "confidence"

@@ -226,7 +226,7 @@ class AutoQuestionCalibrator(
         share = max(MOST_ROWS / len(record), LEAST_ROWS / (record.item_number.max() + 1))
         part = record.take(record.drawn(min(share, 1.0), self.random_state)).merged()
         held: Any = _HeldOut(part, self._out_of_fold(part))
-        found = evidence_pool(held, len(CANDIDATES) + 1, self.n_fit_, self.random_state)
+        found = evidence_pool(held, [False] * (len(CANDIDATES) + 1), self.n_fit_, self.random_state)
         self.gain_in_errors_ = found.gain_in_errors
         names = ["none", *CANDIDATES]
         self.members_ = [self._fitted(names[j], record) for j in found.members]

@@ -52,7 +52,8 @@ REMAINS = {
 @dataclass(frozen=True)
 class Evidence:
     """Miscalibration before and after calibration, the caution that rules out any advice, the pair
-    (predicted, observed) where the predictions are farthest off, and what is still off after.
+    (predicted, observed) where the predictions are farthest off, what is still off after, and
+    whether the calibration was by group.
     """
 
     before: Miscalibration
@@ -60,6 +61,7 @@ class Evidence:
     veto: str | None = None
     example: tuple[float, float] | None = None
     where: str | None = None
+    by_group: bool = False
 
     def state(self, better: bool) -> str:
         """Return the state; ``better`` as in ``advised_state``."""
@@ -107,9 +109,13 @@ def in_words(state: str, words: Words, evidence: Evidence, calibration: str) -> 
         remains = REMAINS[after.worst]
         if after.worst == "group" and evidence.where is not None:
             remains = f"they are still off for {evidence.where}"
-            use = f"Use the calibrated {things}, but not for {evidence.where}; calibrate by group."
-            if evidence.where.startswith(EVERY):
+            every, tried = evidence.where.startswith(EVERY), evidence.by_group
+            use = f"Use the calibrated {things}, but not for {evidence.where}"
+            use += "; calibration by group was tried." if tried else "; calibrate by group."
+            if every:
                 use = f"Calibrate by group before use: the {things} are right for none yet."
+            if every and tried:
+                use = f"Do not use the {things} by group: they are right for none, by group too."
             return f"{fault} Calibration helps, but {remains}.", use
         return f"{fault} Calibration helps, but {remains}.", (
             f"Use the calibrated {things}, and look at where they are still off."

@@ -20,6 +20,7 @@ from calibrant.comparison.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain import columns_named, domain_of_input
 from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted
 from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.reporting.about import About, period_of
 from calibrant.reporting.advice import Evidence
@@ -89,9 +90,9 @@ def summarise(
     groups : (n,) labels of any kind, or a frame of several columns, whose combinations are the
         groups; optional
         Of the rows measured (those of ``test``, if given): their gaps between confidence and
-        accuracy, or coverage, the worst first. A calibrator that requires groups
-        (:class:`GroupCalibrator`) is given them, too; others, the automatic choice among them, do
-        not see them. Where ``test`` has groups of its own, these are those of ``y, P``.
+        accuracy, or coverage, the worst first. A calibrator that takes groups, as the automatic
+        choice and :class:`GroupCalibrator`, is given them, too. Where ``test`` has groups of its
+        own, these are those of ``y, P``.
     features : frame, mapping or (n, c) array of columns, optional
         Of the rows measured, what the model saw or what it did not: the gaps in the levels of each,
         of numbers in five parts, the worst first.
@@ -268,9 +269,7 @@ def _alternatives(
 
 
 def _groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any]) -> tuple[Any, ...]:
-    """(groups of the rows fitted on, where a calibrator asks for them, and of the rows
-    measured).
-    """
+    """(groups of the rows fitted on, where a calibrator takes them, and of the rows measured)."""
     uses = next(
         (name or type(one).__name__ for name, one in named.items() if one.tags.uses_groups), None
     )
@@ -281,7 +280,10 @@ def _groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any])
             f"{uses} uses groups, those of y, P and those of test; got one; pass test=(y_test,"
             " P_test, weight_test, groups_test)."
         )
-    return None if uses is None else groups, measured
+    # A fitted choice, and one whose rows have no groups of their own, goes without.
+    takes = any(one.tags.takes_groups and not is_fitted(one) for one in named.values())
+    fits = uses is not None or (takes and (test is None or measured is not groups))
+    return groups if fits else None, measured
 
 
 def _clustered(
@@ -371,6 +373,7 @@ def part_of(
         next(iter(table.vetoes(seen.before, quality)), None),
         table.example(seen.before, asked.level),
         None if audit is None else worst_groups(audit[of] or audit["before"]),
+        groups is not None and found.calibrator.tags.takes_groups,
     )
     sections = table.sections(seen, asked, used, chance)
     return Part(

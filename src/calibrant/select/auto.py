@@ -88,11 +88,11 @@ class AutoCalibrator(
     (pseudo-Bayesian model averaging with the Bayesian bootstrap): candidates with similar evidence
     share the weight. No calibration has half of the prior :math:`\pi`, and the others equal shares
     of the rest, so that few rows, on which one of many candidates looks good by chance, leave the
-    predictions nearly unchanged. The stack, the convex combination of candidates with the best
-    out-of-fold score, is one more candidate. If the average gains z standard errors out of fold,
-    its share is :math:`z^4 / (z^4 + (10 / \sqrt n)^4)`, and the uncalibrated predictions have the
-    rest; with fewer than ten rows of the rarest class, or five wrong answers, 17 stands for 10.
-    Its members are fitted on all rows.
+    predictions nearly unchanged. With groups, the candidates that use them have half of the prior.
+    The stack, the convex combination of candidates with the best out-of-fold score, is one more
+    candidate. If the average gains z standard errors out of fold, its share is :math:`z^4 / (z^4 +
+    (10 / \sqrt n)^4)`, and the uncalibrated predictions have the rest; with fewer than ten rows of
+    the rarest class, or five wrong answers, 17 stands for 10. Its members are fitted on all rows.
 
     Parameters
     ----------
@@ -318,10 +318,8 @@ class AutoCalibrator(
     def _choose(
         self, record: Predictions, trials: list[Trial], held_out: HeldOut, notes: dict[Any, Any]
     ) -> None:
-        weight, found = (
-            held_out.weight,
-            evidence_pool(held_out, len(trials), held_out.weight.sum(), self.random_state),
-        )
+        weight, grouped = held_out.weight, [t.candidate.uses_groups for t in trials]
+        found = evidence_pool(held_out, grouped, weight.sum(), self.random_state)
         means = [float(np.average(row, weights=weight)) for row in found.losses]
         self.uncalibrated_score_, self.gain_in_errors_, self.weights_ = (
             means[0],

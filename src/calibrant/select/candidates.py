@@ -98,6 +98,19 @@ class Candidate:
         """Tags of its inputs; it is tried only if its required inputs are passed."""
         return self.make().tags
 
+    @property
+    def uses_groups(self) -> bool:
+        """Whether it corrects groups."""
+        return self.tags.uses_groups
+
+
+def _offsets_alone() -> Calibrator:
+    return GroupCalibrator(Identity(), slopes=False, least_errors=None)
+
+
+def _small_offsets() -> Calibrator:
+    return GroupCalibrator(slopes=False, least_errors=None)
+
 
 #: Candidates where all rows are of one class: the rates of the others have no estimate but a prior.
 ONE_CLASS = frozenset({"class rates", "class offsets"})
@@ -146,6 +159,8 @@ CANDIDATES = (
         most_entries=2e4,
     ),
     Candidate("offsets by group", GroupCalibrator, 6.0, 100.0, (2, 40)),
+    Candidate("offsets by group alone", _offsets_alone, 2.0, 100.0, (2, 40)),
+    Candidate("small offsets by group", _small_offsets, 6.0, 100.0, (2, 40)),
     Candidate("boosted trees", Multicalibration, 30.0, 250.0, (2, 10)),
     Candidate("Venn-Abers prediction", lambda: OneVsRest(VennAbers()), 5.0, 100.0, (2, 40)),
 )

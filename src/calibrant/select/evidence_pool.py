@@ -33,6 +33,9 @@ LEAST_WEIGHT = 0.01
 RATE = 0.5
 #: Prior weight of no calibration; the other candidates share the rest.
 PRIOR_OF_NOTHING = 0.5
+#: Prior weight of the candidates that use groups, if there are any; the others keep the rest in
+#: their proportions.
+PRIOR_OF_GROUPS = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,16 +55,20 @@ class EvidencePool:
         return np.bincount(self.members, self.weights, len(self.losses))
 
 
-def evidence_pool(held: HeldOut, n_candidates: int, n: float, random_state: int) -> EvidencePool:
-    """Pool ``n_candidates``, the first of which is no calibration, on rows whose weights sum to
-    ``n``.
+def evidence_pool(
+    held: HeldOut, grouped: Sequence[bool], n: float, random_state: int
+) -> EvidencePool:
+    """Pool candidates, the first of which is no calibration, on rows whose weights sum to ``n``;
+    ``grouped`` tells of each whether it uses groups.
     """
+    n_candidates = len(grouped)
     losses = np.stack([held.losses(one) for one in np.eye(n_candidates)])
     if n_candidates == 1:
         return EvidencePool([0], np.ones(1), losses, 0.0)
     stack = held.stack()
     effect = _design_effect(held, losses[0], held.losses(stack))
-    pool, n = _pool(held, losses, stack, held.weight / effect, random_state), n / effect
+    prior = _prior(np.append(grouped, False))
+    pool, n = _pool(held, losses, stack, prior, held.weight / effect, random_state), n / effect
     kept = np.flatnonzero(pool >= LEAST_WEIGHT).tolist()
     pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[kept].sum()
     gain, error = score_difference(losses[0], held.losses(pool), held.weight, held.cluster)
@@ -89,14 +96,29 @@ def _design_effect(held: HeldOut, before: np.ndarray, after: np.ndarray) -> floa
     return max((clustered / single) ** 2, 1.0) if single > 0.0 else 1.0
 
 
+def _prior(grouped: np.ndarray) -> np.ndarray:
+    """Return prior weights of the candidates and, at the end, of their stack."""
+    free = np.full(len(grouped), (1.0 - PRIOR_OF_NOTHING) / (len(grouped) - 1.0))
+    free[0] = PRIOR_OF_NOTHING
+    if not grouped.any():
+        return free
+    free = np.where(grouped, 0.0, free)
+    return np.where(
+        grouped, PRIOR_OF_GROUPS / grouped.sum(), (1.0 - PRIOR_OF_GROUPS) * free / free.sum()
+    )
+
+
 def _pool(
-    held: HeldOut, losses: np.ndarray, stack: np.ndarray, weight: np.ndarray, random_state: int
+    held: HeldOut,
+    losses: np.ndarray,
+    stack: np.ndarray,
+    prior: np.ndarray,
+    weight: np.ndarray,
+    random_state: int,
 ) -> np.ndarray:
     """Return weights of the candidates by evidence, in which a row counts as ``weight`` rows; their
     stack is one more candidate, whose weight they share.
     """
-    others = len(losses)
-    prior = np.append(PRIOR_OF_NOTHING, np.full(others, (1.0 - PRIOR_OF_NOTHING) / others))
     losses = np.vstack([losses, held.losses(stack)])
     *own, shared = exponential_weights(losses, weight, RATE, random_state, prior=prior)
     return np.array(own) + shared * stack

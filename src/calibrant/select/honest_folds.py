@@ -83,9 +83,9 @@ class FoldFits:
             kind
         ]()
 
-    def _weights(self, losses: HeldOut) -> np.ndarray:
-        n = float(losses.weight.sum())
-        return evidence_pool(losses, len(losses.own), n, self.random_state).shares
+    def _weights(self, losses: HeldOut, candidates: Sequence[Candidate]) -> np.ndarray:
+        n, grouped = float(losses.weight.sum()), [one.uses_groups for one in candidates]
+        return evidence_pool(losses, grouped, n, self.random_state).shares
 
     def _losses(self, n_candidates: int) -> list[HeldOut]:
         """Return for each fold a summary without losses yet, in which the fold has no weight."""
@@ -125,7 +125,8 @@ class FoldFits:
         kept = list(range(len(candidates)))
         if len(np.unique(losses.labels[losses.weight > 0.0])) == 1:
             kept = [j for j in kept if j == 0 or candidates[j].name in ONE_CLASS]
-        return self._weights(losses.only(kept)), [members[j] for j in kept]
+        weights = self._weights(losses.only(kept), [candidates[j] for j in kept])
+        return weights, [members[j] for j in kept]
 
     def _extrapolated(self) -> tuple[np.ndarray, list[Choice]]:
         r"""Extrapolate the log-probabilities without two of K folds from those without one.
@@ -148,7 +149,10 @@ class FoldFits:
                 both = zip(starts, logs[j], strict=True)
                 predictions = (softmax((a + (n - 1) * b) / (n - 2)) for a, b in both)
                 losses[j].add(folds == i, place, predictions)
-        return folds, [(self._weights(one), made) for one, made in zip(losses, fits, strict=True)]
+        candidates = [one.candidate for one in self.trials]
+        return folds, [
+            (self._weights(one, candidates), made) for one, made in zip(losses, fits, strict=True)
+        ]
 
     def _halves(self) -> tuple[np.ndarray, list[Choice]]:
         """Choose on each half of the rows for the other. About as many rows are held out as in the
@@ -163,7 +167,8 @@ class FoldFits:
         for k in (0, 1):
             read = np.where((half == k) & (part < 5), np.minimum(part, 1), -1)
             trials, losses, _ = tried(candidates, pieces, read, self.objective, str, 1)
-            out.append((self._weights(losses), [one.member for one in trials]))
+            weights = self._weights(losses, [one.candidate for one in trials])
+            out.append((weights, [one.member for one in trials]))
         return 1 - half, out
 
     def _contenders(self) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._support.group_levels import GroupLevels, cell_codes, crossings, same_levels
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, require_not_negative
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.arrays import ArrayLike, whole_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted
@@ -15,7 +15,7 @@ from calibrant.errors import InputError
 from calibrant.folds.splits import fit_clone
 from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.predictions import Inputs, Predictions
-from calibrant.wrap.offsets import CellCodes, PooledOffsets
+from calibrant.wrap.offsets import LEAST_ERRORS, CellCodes, PooledOffsets
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["GroupCalibrator"]
@@ -60,6 +60,9 @@ class GroupCalibrator(
         Number of quantile bins of columns with fractional numbers, or with more than 20 different
         values. Other whole numbers, whole numbers given as labels (without a column name), texts
         and missing values are levels.
+    least_errors : float or None, default 1.5
+        Leave-one-out gain, in its standard errors, from which the offsets are used. None always
+        uses them; where groups do not differ, their variances are then 0 or small.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
@@ -83,11 +86,11 @@ class GroupCalibrator(
     decisions are made in each. A level that is new, a crossing with little information and a
     missing value not seen before have only their parents' effects: with one column exactly the risk
     of the base; ``unseen_rows`` counts such rows. It equals the base unless the leave-one-out gain
-    (to first order) exceeds 1.5 standard errors of log loss. A weight counts rows; fractional
-    weights, as of a sampling design, count as their effective size, (sum w)^2 / sum w^2. It does
-    not help where errors depend on features outside the groups. Within a group it keeps the order
-    as far as the base does, unless a slope is below -1. Exported, it reads the positions of levels
-    after P: see the page on export.
+    (to first order) exceeds ``least_errors`` standard errors of log loss. A weight counts rows;
+    fractional weights, as of a sampling design, count as their effective size, (sum w)^2 / sum w^2.
+    It does not help where errors depend on features outside the groups. Within a group it keeps the
+    order as far as the base does, unless a slope is below -1. Exported, it reads the positions of
+    levels after P: see the page on export.
 
     References
     ----------
@@ -115,6 +118,7 @@ class GroupCalibrator(
         depth: int = 2,
         slopes: bool = True,
         n_bins: int = 10,
+        least_errors: float | None = LEAST_ERRORS,
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
@@ -123,10 +127,13 @@ class GroupCalibrator(
         self.depth: int = depth
         self.slopes: bool = slopes
         self.n_bins: int = n_bins
+        self.least_errors: float | None = least_errors
 
     def _fit(self, record: Predictions) -> None:
         require_count("depth", self.depth)
         require_count("n_bins", self.n_bins, 2)
+        if self.least_errors is not None:
+            require_not_negative("least_errors", self.least_errors)
         record = _counted(record)
         base = as_calibrator(self.calibrator, default=LikelihoodPool)
         self.calibrator_: Calibrator = fit_clone(base, _for(base, record))
@@ -145,7 +152,9 @@ class GroupCalibrator(
                 self._names(), self._codes(codes), self.crossings_, strict=True
             )
         ]
-        self.offsets_: PooledOffsets = PooledOffsets().fit(self._base(record), record, cells)
+        self.offsets_: PooledOffsets = PooledOffsets(self.least_errors).fit(
+            self._base(record), record, cells
+        )
         self.status_ = (
             self.offsets_.status_ if self.offsets_.used else "base: no evidence that groups differ"
         )

@@ -111,13 +111,17 @@ class PooledOffsets(Saved):
         (G, C), n (rows by cell), slope (G, C) or None and centre (G, C), the logits where it is 0,
         std and slope_std of the prior.
     gain_, gain_error_ : leave-one-out gain in log loss a row, and its standard error.
-    used : bool, whether the gain exceeds 1.5 standard errors; otherwise nothing is added.
+    used : bool, whether the gain exceeds ``least_errors`` standard errors, or that is None;
+        otherwise nothing is added.
     status_ : how the fit ended.
     """
 
     gain_: float
     gain_error_: float
     status_: str
+
+    def __init__(self, least_errors: float | None = LEAST_ERRORS) -> None:
+        self.least_errors: float | None = least_errors
 
     def fit(
         self, Q: np.ndarray, record: Predictions, cells: Sequence[CellCodes]
@@ -164,7 +168,8 @@ class PooledOffsets(Saved):
 
     @property
     def used(self) -> bool:
-        return bool(self.gain_ > LEAST_ERRORS * self.gain_error_)
+        least = self.least_errors
+        return least is None or bool(self.gain_ > least * self.gain_error_)
 
     def added(self, Q: np.ndarray, codes: Sequence[np.ndarray]) -> np.ndarray:
         """Return (n, K) probabilities with the offsets of the rows' cells, where ``codes`` has one
