@@ -169,7 +169,7 @@ def estimate_rate(
     >>> y = (rng.random(2000) < 0.2 + 0.7 * judge).astype(float)
     >>> y[200:] = np.nan
     >>> print(estimate_rate(judge=judge, labels=y))
-    0.5511 [0.4878, 0.6128] from 200 labels and 2,000 scores (as from 241 labels alone)
+    0.5511 [0.4834, 0.6173] from 200 labels and 2,000 scores (as from 224 labels alone)
     """
     require_level(level)
     require_option("population", population, ("new", "log"))
