@@ -1,13 +1,13 @@
 """Everything on decisions:
-``python -m benchmarks.decisions [sets|thresholds] [options of that part]``; without a part,
-both.
+``python -m benchmarks.decisions [sets|thresholds|rare] [options of that part]``; without a
+part, all.
 """
 
 import sys
 
-from benchmarks.decisions import sets, thresholds
+from benchmarks.decisions import rare, sets, thresholds
 
-PARTS = {"sets": sets.main, "thresholds": thresholds.main}
+PARTS = {"rare": rare.main, "sets": sets.main, "thresholds": thresholds.main}
 
 if __name__ == "__main__":
     if sys.argv[1:] and sys.argv[1] in PARTS:

@@ -11,7 +11,6 @@ from calibrant.questions import (
     QuestionRules,
     read_questions,
 )
-from calibrant.questions.expected import thresholds_of
 
 
 def table(n, a, rng, bend=0.0):
@@ -23,31 +22,37 @@ def table(n, a, rng, bend=0.0):
     return S, 1.0 - R, (rng.random(S.shape) < R).astype(int)
 
 
+def whole(n, delta=0.1):
+    return [[(0, delta / n)] for _ in range(n)]
+
+
 def test_shares_pass_on_when_a_chain_is_tested_to_its_end():
     p = [np.array([0.05, 0.05]), np.array([0.08, 0.2]), np.array([0.5])]
-    assert chains(p[:2], 0.1) == [2, 1]
-    assert chains(p, 0.1) == [0, 0, 0]
-    assert chains([np.array([0.03]), np.array([0.05]), np.array([0.1])], 0.1) == [1, 1, 1]
-    assert chains([np.array([0.03]), np.array([0.0501]), np.array([0.1])], 0.1) == [1, 0, 0]
+    assert chains(p[:2], whole(2)) == [1, 0]
+    assert chains(p, whole(3)) == [-1, -1, -1]
+    p = [np.array([0.03]), np.array([0.05]), np.array([0.1])]
+    assert chains(p, whole(3)) == [0, 0, 0]
+    assert chains([p[0], np.array([0.0501]), p[2]], whole(3)) == [0, -1, -1]
 
 
-def test_thresholds_have_the_predicted_risk():
-    scores = np.array([0.99, 0.9, 0.8, 0.5])
-    t = thresholds_of(scores, np.ones(4), np.array([0.005, 0.055, 0.11, 0.5]))
-    assert t.tolist() == [0.99, 0.8, 0.5, -np.inf]
-    assert thresholds_of(np.empty(0), np.empty(0), np.array([0.1])).tolist() == [0.8]
+def test_a_share_is_passed_on_in_proportion_to_the_starts_of_the_others():
+    p = [np.array([0.01]), np.array([0.5, 0.06])]
+    assert chains(p, [[(0, 0.05)], [(0, 0.02), (1, 0.03)]]) == [0, 1]
+    p[1][1] = 0.0601
+    assert chains(p, [[(0, 0.05)], [(0, 0.02), (1, 0.03)]]) == [0, -1]
+    # A chain of no hypothesis passes its share on.
+    assert chains([np.empty(0), np.array([0.1])], whole(2)) == [-1, 0]
 
 
 def test_a_certificate_is_the_exact_binomial_test_at_its_edge():
     log = [{"id": i, "confidence": 0.99, "correct": True} for i in range(45)]
-    other = read_questions([{"confidence": 0.99 - 1e-6 * i} for i in range(50)])
-    rules = QuestionRules(risk=0.1, confidence=0.99).fit(log, other=other)
+    rules = QuestionRules(risk=0.1, confidence=0.99).fit(log)
     (one,) = rules.certificates_.values()
     assert (one.accepted, one.errors) == (45, 0)
     assert binom.cdf(0, 44, 0.1) <= 0.01 < binom.cdf(0, 43, 0.1)
-    assert QuestionRules(risk=0.1, confidence=0.99).fit(log[:44], other=other).certificates_
+    assert QuestionRules(risk=0.1, confidence=0.99).fit(log[:44]).certificates_
     with pytest.raises(InputError, match="at least 44 rows without an error; got 43"):
-        QuestionRules(risk=0.1, confidence=0.99).fit(log[:43], other=other)
+        QuestionRules(risk=0.1, confidence=0.99).fit(log[:43])
     assert "error rate" in rules.guarantee_.quantity
     assert rules.decide(log[:1]).tolist() == ["answer"]
 
@@ -59,10 +64,9 @@ def simulate(runs, unit, family="split", bend=0.0, n=400, n_questions=4):
         rng = np.random.default_rng(seed)
         a = rng.uniform(3.0, 10.0, n_questions)
         S, _, hit = table(n, a, rng, bend)
-        other = read_questions(table(300, a, rng, bend)[0])
         big, risk, _ = table(4000, a, rng, bend)
         rules = QuestionRules(0.1, 0.9, unit=unit, family=family, when_uncertain="answer_none").fit(
-            read_questions(S, hit), other=other
+            read_questions(S, hit)
         )
         t = np.array([rules.thresholds_[str(q)] for q in range(n_questions)])
         used = big > t

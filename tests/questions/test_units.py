@@ -61,7 +61,7 @@ def test_independent_rows_of_an_item_all_count():
 
 
 def test_repeated_answers_to_a_question_are_no_further_labels():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     p = rng.beta(8.0, 1.0, 400)
     right = rng.random(400) < p
     once = [

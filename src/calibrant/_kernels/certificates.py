@@ -20,10 +20,12 @@ from calibrant._kernels.intervals import clopper_pearson
 from calibrant._kernels.newton import bisected
 
 __all__ = [
+    "Place",
     "allowed_errors",
     "betting_p_values",
     "binomial_p_value",
     "chains",
+    "fallback",
     "fewest_rows",
     "fixed_sequence",
     "hoeffding_bentkus",
@@ -198,33 +200,57 @@ def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.
     return np.unique(np.concatenate(runs))
 
 
-def chains(p_values: Sequence[np.ndarray], delta: float) -> list[int]:
-    """Numbers of rejected hypotheses of chains that are tested in their order each.
+#: Place of a hypothesis at which a sequence begins, and its share of the failure probability.
+Place = tuple[int, float]
 
-    Every chain has ``delta / n`` of the failure probability, and one that is rejected to its end
-    passes its share on to the others in equal parts (the graphs of Bretz et al. 2009). The
-    probability of rejecting any true hypothesis is at most ``delta``, for any dependence.
+
+def fallback(p_values: np.ndarray, starts: Sequence[Place]) -> tuple[int, float]:
+    """(the last rejected hypothesis, -1 for none; the share that is left at the end), from
+    sequences that begin at ascending places.
+
+    Each sequence ends at the first p-value above its share. One that reaches the next start adds
+    its share to that (Wiens 2003).
 
     Examples
     --------
-    >>> chains([np.array([0.01, 0.04]), np.array([0.06])], 0.1)
-    [2, 1]
+    >>> fallback(np.array([0.01, 0.2, 0.02, 0.03]), [(0, 0.05), (2, 0.03)])
+    (3, 0.03)
     """
-    share = np.full(len(p_values), delta / max(len(p_values), 1))
-    place, left = [0] * len(p_values), set(range(len(p_values)))
-    moved = True
-    while moved and left:
-        moved = False
-        for q in sorted(left):
-            own = p_values[q]
-            while place[q] < len(own) and own[place[q]] <= share[q]:
-                place[q], moved = place[q] + 1, True
-            if place[q] == len(own) > 0:
-                left.discard(q)
-                for other in left:
-                    share[other] += share[q] / len(left)
-                share[q] = 0.0
-    return place
+    last, carried = -1, 0.0
+    for (begin, share), (end, _) in zip(starts, [*starts[1:], (len(p_values), 0.0)], strict=True):
+        carried += share
+        failed = np.flatnonzero(p_values[begin:end] > carried)
+        passed = begin + int(failed[0]) if len(failed) else end
+        last = passed - 1 if passed > begin else last
+        carried = 0.0 if passed < end else carried
+    return last, carried
+
+
+def chains(p_values: Sequence[np.ndarray], starts: Sequence[Sequence[Place]]) -> list[int]:
+    """The last rejected hypothesis of each chain, -1 for none, by sequences from its starts.
+
+    What is left at the end of a chain is passed on to the others in equal parts, in proportion to
+    the shares of their starts (the graphs of Bretz et al. 2009). The probability of rejecting any
+    true hypothesis is at most the sum of all shares, for any dependence.
+
+    Examples
+    --------
+    >>> chains([np.array([0.01, 0.04]), np.array([0.06])], [[(0, 0.05)], [(0, 0.05)]])
+    [1, 0]
+    """
+    level = [sum(share for _, share in each) for each in starts]
+    whole, last, waiting = list(level), [-1] * len(starts), set(range(len(starts)))
+    ended = waiting
+    while ended and waiting:
+        left: dict[int, float] = {}
+        for q in sorted(waiting):
+            shares = [(at, share * level[q] / whole[q]) for at, share in starts[q]]
+            last[q], left[q] = fallback(p_values[q], shares)
+        ended = {q for q in waiting if left[q] > 0.0}
+        waiting = waiting - ended
+        for q in waiting:
+            level[q] += sum(left[other] for other in ended) / len(waiting)
+    return last
 
 
 #: Numbers of rows, named beforehand, whose exact intervals share the failure probability; between

@@ -29,6 +29,7 @@ from calibrant._kernels.newton import bisected
 from calibrant._kernels.thresholds import risk_coverage
 
 __all__ = [
+    "PREDICTED",
     "Blocks",
     "Start",
     "Test",

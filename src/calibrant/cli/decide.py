@@ -154,6 +154,7 @@ def decide(
     from calibrant.cli.applying import CERTIFIED, apply_to_file
     from calibrant.cli.choosing import keep, store_unit
     from calibrant.cli.reading import column_of, read_file
+    from calibrant.cli.repeats import caution_columns
     from calibrant.cli.tables import working
 
     if new is not None:
@@ -183,6 +184,8 @@ def decide(
     with working("certifying"):
         rows = {"cluster": column_of(data, cluster), "sample_weight": data.weight}
         rule = _fitted(rule, data, of_answers, rows, level if sets else None)
+    if cluster is None and not of_answers:
+        caution_columns(data)
     store_unit(rule, data)
     keep(rule, output, columns.model_version, force, None if of_answers else data.record())
     _tell(rule, data, output)

@@ -16,7 +16,7 @@ from calibrant.contracts.domain import Domain
 from calibrant.errors import InputError
 from calibrant.groups import coded
 from calibrant.monitoring.lock import Lock
-from calibrant.questions import QuestionRules, Questions, read_questions
+from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.entries import NESTED, Batch, Fields, entries_of
 from calibrant.questions.values import is_a
@@ -25,6 +25,8 @@ __all__ = ["QuestionFile", "certified", "decided"]
 
 #: Fields whose mapping or list holds the options of an answer.
 SHOWN = ("probs", "logprobs", "samples")
+#: Labels from which a promise for several questions together is worth half of them for calibration.
+ENOUGH = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +155,10 @@ def decided(lock: Lock, data: QuestionFile, columns: Columns) -> dict[str, np.nd
 
 def certified(data: QuestionFile, output: Path, force: bool, **options: Any) -> None:
     """Certify thresholds on a log, print what is promised and write the lock file."""
-    rules = QuestionRules(**options).fit(data.questions)
+    # Within a question a calibrator hardly moves the ranks, and half of the labels is its price.
+    several = options["unit"] != "question" and np.sum(data.questions.labelled) >= ENOUGH
+    calibrator = QuestionCalibrator() if several else None
+    rules = QuestionRules(**options, calibrator=calibrator).fit(data.questions)
     Lock.of(rules).write(output, overwrite=force)
     lines = [f"{name or 'all rows'}: {one}" for name, one in rules.certificates_.items()]
     lines += [f"{name or 'all rows'}: not certified; {one}" for name, one in rules.reasons_.items()]

@@ -18,6 +18,7 @@ from calibrant.decisions.refusals import too_few
 from calibrant.errors import InputError
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, Predictions, read
+from calibrant.select.look_alike import caution_look_alike
 
 __all__ = ["NeymanPearsonClassifier"]
 
@@ -133,6 +134,8 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
             self._score(record), record.labels == record.position(self.target), record, cluster
         )
         self.classes_: np.ndarray = record.classes
+        if cluster is None:
+            caution_look_alike(record, "the promise")
         return self
 
     def fit_scores(

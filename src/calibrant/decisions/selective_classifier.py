@@ -17,6 +17,7 @@ from calibrant._kernels.certified_threshold import (
 )
 from calibrant._kernels.draws import one_of_each
 from calibrant._kernels.intervals import clopper_pearson
+from calibrant._kernels.repeats import repeated_rows
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.rounded import percent
@@ -40,7 +41,7 @@ from calibrant.decisions.refusals import Search, uncertified, unrecalled
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, Predictions, read
-from calibrant.select.look_alike import caution_look_alike
+from calibrant.select.look_alike import caution_look_alike, copies_in
 
 __all__ = ["SelectiveClassifier"]
 
@@ -220,8 +221,9 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         # The predicted losses were learned from other rows.
         of_probabilities = signal is None or isinstance(signal, DomainCalibrator)
         predicted = 1.0 - score if of_probabilities else None
-        self._certify(score, loss, weight, record.cluster, predicted)
-        if record.cluster is None:
+        copies = copies_in(record) if record.cluster is None else None
+        self._certify(score, loss, weight, record.cluster, predicted, copies)
+        if copies is not None and not copies.any():
             caution_look_alike(record, "the certificate")
         self.signal_: Signal | Calibrator | None = signal
         self.classes_: np.ndarray = record.classes
@@ -256,13 +258,11 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
                 )
         record = counted_rows(len(values), sample_weight)
         held = slice(None) if record.kept is None else record.kept
-        self._certify(
-            values[held],
-            lost[held],
-            repetitions(record.weights),
-            None if cluster is None else read_clusters(cluster, record),
-            None if expected is None else expected[held],
-        )
+        values, lost = values[held], lost[held]
+        index = None if cluster is None else read_clusters(cluster, record)
+        expected = None if expected is None else expected[held]
+        copies = repeated_rows(values, values, lost) if index is None else None
+        self._certify(values, lost, repetitions(record.weights), index, expected, copies)
         return self
 
     def fit_counts(self, counts: ErrorCounts) -> Self:
@@ -386,12 +386,24 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         weight: np.ndarray,
         cluster: np.ndarray | None,
         predicted: np.ndarray | None,
+        copies: np.ndarray | None,
     ) -> None:
+        """Certify on rows of which one of each cluster counts, or those that are no ``copies``."""
+        rows = np.arange(len(score))
         if cluster is not None:
             cluster = np.unique(cluster, return_inverse=True)[1]
             rows = one_of_each(cluster, score, loss, weight, seed=0)
-            score, loss, weight = score[rows], loss[rows], np.ones(len(rows))
-            predicted = None if predicted is None else predicted[rows]
+            weight = np.ones(len(score))
+        elif copies is not None and copies.any():
+            rows = np.flatnonzero(~copies)
+            warn(
+                f"{np.count_nonzero(copies):,} of {len(copies):,} rows repeat an earlier one, with"
+                " its outcome, and are not counted, because copies prove nothing; pass cluster=,"
+                " the object of each row, to count objects.",
+                CalibrationWarning,
+            )
+        score, loss, weight = score[rows], loss[rows], weight[rows]
+        predicted = None if predicted is None else predicted[rows]
         self._certified(
             Blocks.of(score, loss, weight, self.bound == "betting", predicted),
             "rows" if cluster is None else "clusters",

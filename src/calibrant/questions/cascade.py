@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.certificates import chains, fewest_rows
+from calibrant._kernels.certificates import fallback, fewest_rows
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.saving import Saved
@@ -129,7 +129,8 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
         tested = Unit.of(np.ones_like(wrong), wrong, *counted)
         n, delta = tested.n, 1.0 - self.confidence
         every = np.ones(len(thresholds))
-        (passed,) = chains([tested.p_values(self.risk, delta, every)], delta)
+        last, _ = fallback(tested.p_values(self.risk, delta, every), [(0, delta)])
+        passed = last + 1
         if not passed:
             raise InputError(
                 f"large must be wrong in at most {self.risk:g} of the rows, with a confidence of"

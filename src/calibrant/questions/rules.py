@@ -7,30 +7,32 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from calibrant._kernels.certificates import (
-    binomial_p_value,
-    chains,
-    fewest_rows,
+from calibrant._kernels.certificates import Place, chains, fewest_rows
+from calibrant._kernels.certified_threshold import (
+    PREDICTED,
+    Blocks,
+    best_start,
+    ladder,
 )
 from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.options import require_option
+from calibrant._support.rounded import percent
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.decisions.certainty import require_share
 from calibrant.decisions.certificate import Certificate
-from calibrant.decisions.refusals import too_few
+from calibrant.decisions.refusals import Search, too_few, uncertified
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.labels import by_text
-from calibrant.questions.expected import LEVELS, expected_of, scores_beside, thresholds_of
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
 from calibrant.questions.units import OVER, Over, Unit, units_of
 
 __all__ = ["QuestionRules"]
 
-#: Simulated paths by which a start is chosen.
-DRAWS = 300
+#: Ranks of the scores at which thresholds are tested, beside those of a ladder.
+RANKS = 64
 #: Name of the one certificate of a log.
 ALL = "all questions"
 
@@ -42,9 +44,10 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     .. math:: P\Big( \max_q P(\text{wrong} \mid s > \hat t_q, q) \le \text{risk} \Big) \ge
         \text{confidence}
 
-    Each question has a path of thresholds that is learned from the scores of other rows. Its start
-    has the most predicted power. From there the thresholds fall until the exact binomial test
-    :math:`P(Bin(m, \text{risk}) \le e)` of the m labelled rows above one fails. Where items have
+    Each question has a path of thresholds at ranks of its scores. Tests begin at several starts
+    that share the failure probability: the one with the most predicted power, and a ladder from few
+    rows on. From each the thresholds fall until the exact binomial test :math:`P(Bin(m,
+    \text{risk}) \le e)` of the m labelled rows above one fails. Where items have
     several rows, or rows have weights, the test bets on the sums of items, or draws rows of
     different items if these are few. Each question has its share of the failure probability; a path
     that passes to its end gives its share to others.
@@ -119,7 +122,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     >>> from calibrant.questions import read_questions
     >>> rules = QuestionRules(risk=0.1, confidence=0.9).fit(read_questions(p, Y))
     >>> {name: round(t, 2) for name, t in rules.thresholds_.items()}
-    {'0': 0.84, '1': 0.8}
+    {'0': 0.82, '1': 0.81}
     >>> rules.decide(read_questions(np.array([[0.95, 0.6]]))).tolist()
     ['answer', 'ask']
     """
@@ -161,8 +164,8 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         P : Questions, or a source of :func:`read_questions`
         y : outcomes, if P has none
         other : Questions, optional
-            More rows, whose labels are not used, for the paths of thresholds; the unlabelled rows
-            of P are added to them.
+            More rows, whose labels are not used, to predict where a start has most power; the
+            unlabelled rows of P are added to them.
         """
         self._check()
         record = as_questions(P, y)
@@ -253,7 +256,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         return "items" if self.unit == "item" else self.over or "rows"
 
     def _scored(self, record: Questions) -> tuple[Questions, list[Questions]]:
-        """(labelled rows to test, other rows for the paths), calibrated."""
+        """(labelled rows to test, other rows for predictions), calibrated."""
         self.fitted_: Any = self.calibrator
         unlabelled = record.take(~record.labelled)
         tested, beside = record.known(), list[Questions]()
@@ -273,61 +276,70 @@ class QuestionRules(Promised, Saved, BaseEstimator):
     def _certify(self, tested: Questions, beside: list[Questions]) -> None:
         names = [str(one) for one in tested.question.names]
         present: list[int] = np.unique(tested.question.index).tolist()
-        table = np.full((len(names), len(LEVELS)), math.inf)
-        scores = {q: scores_beside(names[q], q, tested, beside) for q in present}
-        costs = self._read_costs({*names, *(str(q) for one in beside for q in one.question.names)})
-        for q in present:
-            wrong, ask = costs.get(names[q], (0.0, 1.0))
-            table[q] = thresholds_of(*scores[q], LEVELS * self.risk)
-            table[q] = np.maximum(table[q], 1.0 - ask / wrong if wrong > ask else -math.inf)
-        how = (tested.question.index, True, self.counted)
-        seen = list(units_of(tested, table, self.unit, *how))
-        self.largest_: float = max(one.top for one in seen)
-        if self.unit == "question":
-            units = [names[q] for q in present]
-            expected = [expected_of(*scores[q], table[q]) for q in present]
-            share, errors = (np.array(one) for one in zip(*expected, strict=True))
-        else:
-            units = [ALL]
-            share, errors = self._expected_together(beside, table, names)
+        units = [names[q] for q in present] if self.unit == "question" else [ALL]
         delta = 1.0 - self.confidence
-        paths = [
-            _Path(one, part, wrong, one.p_values(self.risk, delta, part))
-            for one, part, wrong in zip(seen, share, errors, strict=True)
-        ]
+        costs = self._read_costs({*names, *(str(q) for one in beside for q in one.question.names)})
+        table = self._thresholds(tested, present, costs, delta / len(units))
+        index, counted = tested.question.index, self.counted
+        real = list(units_of(tested, table, self.unit, index, True, counted))
+        self.largest_: float = max(one.top for one in real)
+        guessed = self._guessed([tested, *beside], table, names)
+        paths = list[_Path]()
+        for g, one in enumerate(real):
+            n, share, errors = guessed[present[g] if self.unit == "question" else 0]
+            p_values = one.p_values(self.risk, delta, share / n)
+            paths.append(_Path(one, share / n, errors / n, p_values))
         last = _tested(paths, self.risk, delta, self.family)
         self.thresholds_ = {names[q]: math.inf for q in present}
         self.certificates_, self.reasons_ = {}, {}
         for g, name in enumerate(units):
             if last[g] < 0:
-                least = fewest_rows(self.risk, delta / len(units))
-                self.reasons_[name] = _reason(paths[g], least, self.risk, self.confidence)
+                self.reasons_[name] = paths[g].reason(self.risk, self.confidence, len(units))
                 continue
             for q in [present[g]] if self.unit == "question" else present:
                 self.thresholds_[names[q]] = float(table[q, last[g]])
             self.certificates_[name] = self._certificate(paths[g], last[g])
         self._told()
 
-    def _expected_together(
-        self, beside: list[Questions], table: np.ndarray, names: list[str]
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Predicted shares of rows or items above each threshold, and of errors, (1, levels)
-        each.
+    def _guessed(
+        self, parts: list[Questions], table: np.ndarray, names: list[str]
+    ) -> dict[int, np.ndarray]:
+        """(3, thresholds) rows or items in all, above each threshold, and predicted wrong ones, by
+        the number of the question; all at 0 if they are together. No label is used.
         """
-        place, found = {name: q for q, name in enumerate(names)}, list[Unit]()
-        for one in beside:
-            index = np.array([place.get(str(name), -1) for name in one.question.names])
-            known = index[one.question.index] >= 0
-            if known.any():
-                rows = one.take(known)
-                code = index[rows.question.index]
-                found += units_of(rows, table, self.unit, code, False, self.counted)
-        if not found:
-            share, errors = expected_of(np.empty(0), np.empty(0), table[0])
-            return share[None], errors[None]
-        n = sum(one.scale * one.n for one in found)
-        m, e = (np.sum([one.scale * getattr(one, k) for one in found], axis=0) for k in ("m", "e"))
-        return m[None] / n, e[None] / n
+        place, sums = {name: q for q, name in enumerate(names)}, dict[int, np.ndarray]()
+        for part in parts:
+            index = np.array([place.get(str(name), -1) for name in part.question.names])
+            code = index[part.question.index]
+            rows, code = part.take(code >= 0), code[code >= 0]
+            if len(rows):
+                units = list(units_of(rows, table, self.unit, code, False, self.counted))
+                for q, one in zip(np.unique(code).tolist(), units, strict=False):
+                    q = q if self.unit == "question" else 0
+                    mass = one.scale * np.stack([np.full_like(one.m, one.n), one.m, one.e])
+                    sums[q] = sums.get(q, 0.0) + mass
+        return sums
+
+    def _thresholds(
+        self, tested: Questions, present: list[int], costs: dict[str, Any], delta: float
+    ) -> np.ndarray:
+        """(questions, thresholds) descending, at ranks of the confidences: of each question, of
+        the log, or of the least of each item.
+        """
+        score, index = tested.confidence, tested.question.index
+        if self.unit == "item":
+            score = np.full(int(tested.item_number.max()) + 1, np.inf)
+            np.minimum.at(score, tested.item_number, tested.confidence)
+        parts = [score[index == q] for q in present] if self.unit == "question" else [score]
+        ranked = [_at_ranks(one, self.risk, delta) for one in parts]
+        most = max(map(len, ranked))
+        table = np.full((len(tested.question.names), most), -np.inf)
+        for j, q in enumerate(present):
+            own = ranked[j if self.unit == "question" else 0]
+            table[q, : len(own)] = own
+            wrong, ask = costs.get(str(tested.question.names[q]), (0.0, 1.0))
+            table[q] = np.maximum(table[q], 1.0 - ask / wrong if wrong > ask else -math.inf)
+        return table
 
     def _answered(self, record: Questions, threshold: np.ndarray) -> np.ndarray:
         """(n,) whether each row is above its threshold, with all rows of its item if these are
@@ -365,49 +377,62 @@ class _Path:
     errors: np.ndarray
     p_values: np.ndarray
 
-    def start(self, risk: float, delta: float) -> tuple[int, float]:
-        """(threshold from which most rows are expected to be used, their share), from simulated
-        paths of the predicted numbers.
+    def starts(self, risk: float, delta: float) -> list[Place]:
+        """The thresholds at which tests begin, with shares of the failure probability: the one with
+        the most predicted power, and a ladder.
         """
-        rng = np.random.default_rng(0)
-        rows = np.diff(self.unit.n * self.share, prepend=0.0)
-        errors = np.diff(self.unit.n * self.errors, prepend=0.0)
-        rate = np.divide(errors, rows, out=rows * 0.0, where=rows > 0.0)
-        m = rng.poisson(rows, (DRAWS, len(rows)))
-        e = np.cumsum(rng.binomial(m, np.clip(rate, 0.0, 1.0)), axis=1)
-        passed = binomial_p_value(e, np.cumsum(m, axis=1), risk) <= delta
-        after = np.where(passed, len(rows), np.arange(len(rows)))
-        ends = np.minimum.accumulate(after[:, ::-1], axis=1)[:, ::-1]
-        gained = np.where(passed, np.append(0.0, self.share)[ends], 0.0).mean(axis=0)
-        return int(gained.argmax()), float(gained.max())
+        rows = self.unit.n * self.share
+        at, gained = best_start(rows, self.unit.n * self.errors, risk, PREDICTED * delta)
+        predicted = [(at, PREDICTED * delta)] if gained > 0.0 else []
+        left = delta - sum(share for _, share in predicted)
+        steps = ladder(self.unit.n, risk, left, self.unit.drawn is None)
+        places = np.searchsorted(rows, [count - 1e-9 for count, _ in steps]).tolist()
+        return sorted([*predicted, *zip(places, (share for _, share in steps), strict=True)])
+
+    def reason(self, risk: float, confidence: float, paths: int) -> str:
+        """Say why no threshold is certified, if ``paths`` share the failure probability."""
+        delta, one = (1.0 - confidence) / paths, self.unit
+        fewest = fewest_rows(risk, delta)
+        places = np.flatnonzero(np.diff(one.m, prepend=0.0) > 0.0)
+        if one.n < fewest or not len(places):
+            return too_few(one.n, fewest, risk, confidence)
+        if one.drawn is not None:
+            at = places[int(np.argmin((one.e[places] + 1.0) / one.m[places]))]
+            wrong = percent(one.e[at] / one.m[at])
+            return (
+                f"of the {one.scale * one.m[at]:,.0f} rows of highest score {wrong} are wrong, and"
+                f" items count once, so that they do not prove a risk of {risk:g}; label more"
+                " items, or allow more risk."
+            )
+        blocks = Blocks(-1.0 * places, one.m[places], one.e[places], True)
+        counts = np.append(one.m, one.n + 1.0)
+        starts = [(float(counts[at]), share) for at, share in self.starts(risk, delta)]
+        return uncertified(Search(blocks, starts, 1.0, risk, confidence, delta, "binomial"))
+
+
+def _at_ranks(score: np.ndarray, risk: float, delta: float) -> np.ndarray:
+    """Thresholds above which there are so many of the highest scores: those of a ladder of starts,
+    and ``RANKS`` more.
+    """
+    n = len(score)
+    starts = [count for count, _ in ladder(float(n), risk, delta) if count < n]
+    counts = np.concatenate([starts, np.geomspace(min(fewest_rows(risk, delta), n), n, RANKS)])
+    ordered = np.append(np.sort(score)[::-1], -np.inf)
+    return np.unique(ordered[np.unique(np.rint(counts).astype(int))])[::-1]
 
 
 def _tested(paths: list[_Path], risk: float, delta: float, family: str) -> np.ndarray:
     """(units,) the last threshold that passes on each path, -1 for none."""
+    if family == "split":
+        starts = [one.starts(risk, delta / len(paths)) for one in paths]
+        return np.array(chains([one.p_values for one in paths], starts))
     last = np.full(len(paths), -1)
-    share = delta if family == "order" else delta / max(len(paths), 1)
-    starts = [one.start(risk, share) for one in paths]
-    able = [g for g, (_, power) in enumerate(starts) if power > 0.0]
-    p = {g: paths[g].p_values[starts[g][0] :] for g in able}
-    if family == "order":
-        for g in sorted(able, key=lambda g: -starts[g][1]):
-            if p[g][0] > delta:
-                break
-            last[g] = starts[g][0]
-        return last
-    for g, passed in zip(able, chains([p[g] for g in able], delta), strict=True):
-        last[g] = starts[g][0] + passed - 1 if passed else -1
+    power = [
+        best_start(one.unit.n * one.share, one.unit.n * one.errors, risk, delta) for one in paths
+    ]
+    for g in sorted(range(len(paths)), key=lambda g: -power[g][1] / paths[g].unit.n):
+        at, gained = power[g]
+        if gained <= 0.0 or paths[g].p_values[at] > delta:
+            break
+        last[g] = at
     return last
-
-
-def _reason(path: _Path, least: int, risk: float, confidence: float) -> str:
-    unit = path.unit
-    if unit.n < least:
-        return too_few(unit.n, least, risk, confidence)
-    k = int((unit.m > 0).argmax())
-    share = max(float(path.share.max()), 1e-3)
-    return (
-        f"of the {unit.m[k]:,.0f} rows above its highest threshold {unit.e[k]:,.0f} are wrong;"
-        f" certifying a risk of {risk:g} takes about {math.ceil(least / share):,} labels if few of"
-        " them are; pass more, or allow more risk."
-    )

@@ -10,6 +10,7 @@ from scipy import stats
 
 from calibrant._kernels.clusters import mean_worth
 from calibrant.contracts.columns import Known
+from calibrant.select.look_alike import copies_in
 
 if TYPE_CHECKING:
     from calibrant._kernels.bins import Distinct
@@ -25,7 +26,7 @@ REGIONS = 10
 
 
 def copied_share(record: "Predictions", source: "Predictions | None" = None) -> float:
-    """Share of rows that look like copies of earlier rows, or of rows of ``source``.
+    """Share of rows that are copies of earlier rows, or of rows of ``source``.
 
     A copy has the prediction and the label of another row. So have rows of a score with few values
     (a tree's, or confidences given in words), by chance: of two such rows with one prediction, one
@@ -34,25 +35,18 @@ def copied_share(record: "Predictions", source: "Predictions | None" = None) -> 
     differences are to be expected, as among rows that are all right, nothing tells and the share is
     0.
     """
-    rows, mates = (
-        _pairs(_keys(record)) if source is None else _matches(_keys(record), _keys(source))
-    )
+    if source is None:
+        return float(copies_in(record).mean())
+    rows, mates = _matches(_keys(record), _keys(source))
     if not len(rows):
         return 0.0
-    differ = (record.labels[rows] != (record if source is None else source).labels[mates]).sum()
+    differ = (record.labels[rows] != source.labels[mates]).sum()
     region = np.minimum((record.confidence[rows] * REGIONS).astype(int), REGIONS - 1)
     count, right = np.bincount(region), np.bincount(region, weights=record.correct[rows])
     expected = float((2.0 * right * (1.0 - right / np.maximum(count, 1))).sum())
     if expected < EXPECTED or differ > FEW * expected:
         return 0.0
     return float((len(rows) - differ) / len(record))
-
-
-def _pairs(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (later row, the previous row with the same key)."""
-    order = np.argsort(keys, kind="stable")
-    same = keys[order][1:] == keys[order][:-1]
-    return order[1:][same], order[:-1][same]
 
 
 def _matches(keys: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

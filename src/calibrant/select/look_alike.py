@@ -1,11 +1,13 @@
-"""Warning for calibration rows that seem to be several views of one object."""
+"""Warnings for calibration rows that are copies, or seem to be several views of one object."""
 
 import numpy as np
 
+from calibrant._kernels.draws import row_codes
+from calibrant._kernels.repeats import repeated_rows
 from calibrant.errors import CalibrationWarning, warn
 from calibrant.predictions import Predictions
 
-__all__ = ["caution_look_alike", "neighbours_nearest"]
+__all__ = ["caution_look_alike", "content_of", "copies_in", "neighbours_nearest"]
 
 #: Number of rows to check, evenly spaced, each among this many before and after it of its own
 #: class.
@@ -16,6 +18,21 @@ TIMES, ERRORS = 3.0, 6.0
 #: With at least this many classes, each in one block of at most this many rows, views of one object
 #: cannot be ruled out.
 MANY_CLASSES, SHORT_BLOCK = 20, 50
+
+
+def content_of(record: Predictions) -> np.ndarray:
+    """Return (n,) numbers that are equal for equal predictions, in full precision."""
+    # The order of the columns counts.
+    place = np.sqrt(1.0 + np.arange(record.n_classes))
+    parts = [row_codes(np.asarray(block.values) * place) for block in record.blocks(4096)]
+    return np.concatenate(parts)
+
+
+def copies_in(record: Predictions) -> np.ndarray:
+    """Return (n,) whether each row is a copy of an earlier one: its predictions and its label
+    repeat, and more often than those of a score with few values.
+    """
+    return repeated_rows(content_of(record), record.confidence, record.correct)
 
 
 def neighbours_nearest(record: Predictions) -> tuple[float, float, int]:
@@ -54,6 +71,14 @@ def caution_look_alike(record: Predictions, misled: str = "the choice") -> None:
     ``misled`` names the result that assumes independent rows.
     """
     if record.labels is None:
+        return
+    copies = int(np.count_nonzero(copies_in(record)))
+    if copies:
+        warn(
+            f"{copies:,} of {len(record):,} rows repeat an earlier one, with its outcome: copies"
+            f" mislead {misled}; remove them, or pass cluster=, the object of each row.",
+            CalibrationWarning,
+        )
         return
     blocks, seen = 1 + np.count_nonzero(np.diff(record.labels)), len(np.unique(record.labels))
     if blocks == seen >= MANY_CLASSES and 2 * seen <= len(record) <= SHORT_BLOCK * seen:
