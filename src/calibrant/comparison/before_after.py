@@ -109,12 +109,12 @@ def compare(
     >>> from calibrant.predictions import read
     >>> from calibrant.scalings.temperature import TemperatureScaling
     >>> found = compare(
-    ...     read([[0.9, 0.1], [0.2, 0.8], [0.7, 0.3], [0.4, 0.6]] * 3, [0, 1, 1, 0] * 3),
+    ...     read([0.1, 0.8, 0.3, 0.6, 0.7] * 8, [0, 1, 1, 0, 1] * 8),
     ...     TemperatureScaling(),
     ...     n_splits=2,
     ... )
     >>> found.evaluation, found.after.probabilities.shape
-    ('out-of-fold', (12, 2))
+    ('out-of-fold', (40, 2))
     """
     if isinstance(calibrator, Identity | ForecastIdentity):
         return Compared(record if test is None else test, None, calibrator, "none")
