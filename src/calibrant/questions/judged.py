@@ -106,6 +106,7 @@ def compare_rates(
     require_level(level)
     require_share("margin", margin)
     groups, sample = _models(judge, labels, model, item)
+    assert sample.cluster is not None
     names, code = groups.names, groups.index
     if len(names) != 2:
         raise InputError(f"model must name two models; got {len(names)}; compare them in pairs.")
@@ -130,11 +131,12 @@ def compare_rates(
 def _difference(parts: list[Sample], level: float) -> tuple[float, float, float]:
     """(difference of two rates, low, high); the errors are correlated by the items of both."""
     limits, moves = list[Any](), list[np.ndarray]()
-    n_items = max(int(part.cluster.max()) for part in parts) + 1
-    for part in parts:
+    items = [np.asarray(part.cluster, dtype=np.intp) for part in parts]
+    n_items = max(int(one.max()) for one in items) + 1
+    for part, own in zip(parts, items, strict=True):
         slope, found, _ = narrower(part, level)
         limits.append(found)
-        moves.append(np.bincount(part.cluster, influences(part, slope)[1], n_items) / len(part))
+        moves.append(np.bincount(own, influences(part, slope)[1], n_items) / len(part))
     # An unseen residual of one model is of another item than one of the other.
     one, other = (
         float(move @ move) + 1.0 / float(part.seen.sum()) ** 2
@@ -238,6 +240,7 @@ def audit_transport(
     require_level(level)
     require_share("margin", margin)
     groups, sample = _models(judge, labels, model, item)
+    assert sample.cluster is not None
     code, found = groups.index, list[Transport]()
     for k, name in enumerate(groups.names):
         own, rest = (code == k) & sample.seen, (code != k) & sample.seen
