@@ -8,6 +8,7 @@ from calibrant.contracts.domain import Domain, Facet
 from calibrant.contracts.kinds import require_any_calibrator, require_regression_calibrator
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
+from calibrant.folds.model_outputs import is_fitted
 from calibrant.labels import by_text
 from calibrant.questions.automatic import AutoQuestionCalibrator
 from calibrant.questions.domain import QUESTIONS
@@ -15,7 +16,7 @@ from calibrant.scalings.constant import Identity
 from calibrant.select.default import default_calibrator, default_regression_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 
-__all__ = ["RESOLVE", "adopted", "resolve", "several", "shown_name"]
+__all__ = ["RESOLVE", "adopted", "groups_of", "resolve", "several", "shown_name"]
 
 
 def shown_name(calibrator: Any) -> str:
@@ -85,3 +86,21 @@ def several(calibrator: Any, domain: Domain = CLASSIFICATION) -> dict[str, Any] 
             "calibrator must name at least one calibrator; got none; leave it out for the default."
         )
     return named
+
+
+def groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any]) -> tuple[Any, ...]:
+    """Return (groups of the rows fitted on, where a calibrator takes them, those measured)."""
+    uses = next(
+        (name or type(one).__name__ for name, one in named.items() if one.tags.uses_groups), None
+    )
+    own = test[3] if isinstance(test, tuple | list) and len(test) > 3 else None
+    measured = groups if own is None else own
+    if uses is not None and test is not None and measured is groups:
+        raise InputError(
+            f"{uses} uses groups, those of y, P and those of test; got one; pass test=(y_test,"
+            " P_test, weight_test, groups_test)."
+        )
+    # A fitted choice, and one whose rows have no groups of their own, goes without.
+    takes = any(one.tags.takes_groups and not is_fitted(one) for one in named.values())
+    fits = uses is not None or (takes and (test is None or measured is not groups))
+    return groups if fits else None, measured

@@ -15,12 +15,11 @@ from calibrant.audits.levels import columns_of, shown_groups
 from calibrant.comparison.alternatives import against_chosen, alternatives, best
 from calibrant.comparison.before_after import Compared, compare, final
 from calibrant.comparison.choice import choice
-from calibrant.comparison.given import resolve, several
+from calibrant.comparison.given import groups_of, resolve, several
 from calibrant.comparison.scores import Score, score_table
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain import columns_named, domain_of_input
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
 from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.reporting.about import About, period_of
 from calibrant.reporting.advice import Evidence
@@ -169,7 +168,7 @@ def summarise(
     table = TABLES[domain_of_input(P, std, calibrator)]
     _refuse_unknown(reading, table)
     named = several(calibrator, table.domain) or {"": resolve(calibrator, table.domain)}
-    of_fit, groups = _groups_of(groups, test, named)
+    of_fit, groups = groups_of(groups, test, named)
     record, names = table.read(y, P, std, next(iter(named.values())), groups=of_fit, **reading)
     require_pairs(record.weight, "the intervals of a report")
     test = None if test is None else table.read_test(test, record)
@@ -188,13 +187,8 @@ def summarise(
         Decisions(thresholds, cost_false_positive, cost_false_negative),
         margin,
     )
-    options = {
-        "test": test,
-        "n_splits": n_splits,
-        "in_sample": in_sample,
-        "random_state": random_state,
-        "progress": progress,
-    }
+    options = {"test": test, "n_splits": n_splits, "in_sample": in_sample}
+    options |= {"random_state": random_state, "progress": progress}
     compared = {name: compare(record, one, **options) for name, one in named.items()}
     period = period_of(asked.times) if period is None else period
     about = About.of(
@@ -266,24 +260,6 @@ def _alternatives(
         return []
     against = against_chosen(compared, chosen, level)
     return alternatives(compared, chosen, tables, names, against)
-
-
-def _groups_of(groups: Any, test: tuple[Any, ...] | None, named: dict[str, Any]) -> tuple[Any, ...]:
-    """(groups of the rows fitted on, where a calibrator takes them, and of the rows measured)."""
-    uses = next(
-        (name or type(one).__name__ for name, one in named.items() if one.tags.uses_groups), None
-    )
-    own = test[3] if isinstance(test, tuple | list) and len(test) > 3 else None
-    measured = groups if own is None else own
-    if uses is not None and test is not None and measured is groups:
-        raise InputError(
-            f"{uses} uses groups, those of y, P and those of test; got one; pass test=(y_test,"
-            " P_test, weight_test, groups_test)."
-        )
-    # A fitted choice, and one whose rows have no groups of their own, goes without.
-    takes = any(one.tags.takes_groups and not is_fitted(one) for one in named.values())
-    fits = uses is not None or (takes and (test is None or measured is not groups))
-    return groups if fits else None, measured
 
 
 def _clustered(
