@@ -78,25 +78,37 @@ def read_sample(
     order in which they are passed.
     """
     require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
-    score, label = _numbers(judge, "judge"), _numbers(labels, "labels")
-    n = len(score) if score.ndim else 0
+    score = _scores(judge)
+    n = len(score)
+    label = _labels(labels, n)
+    known = ~np.isnan(label)
+    pi = np.full(n, known.mean()) if chance is None else _column(chance, "chance", n)
+    _refuse(
+        ~((pi > 0.0) & (pi <= 1.0)),
+        pi,
+        "chance",
+        "probabilities above 0, up to 1",
+        "a row that could not be labelled belongs to no sample",
+    )
+    index = None if cluster is None else read_names(cluster, unit, n).index
+    if index is not None and len(np.unique(index[known])) < 2:
+        raise InputError(
+            f"{unit} must name two or more with labels; all {known.sum()} labels are in one; label"
+            " rows of others."
+        )
+    score, bias = (score, None) if swapped is None else _both_orders(score, swapped)
+    size = None if length is None else _column(length, "length", n)
+    if size is not None:
+        _refuse(~np.isfinite(size), size, "length", "finite", "measure every answer")
+    sample = _in_order(Sample(score, label, pi, index, bias, size))
+    return sample if score.ndim == 1 else _pooled(sample, random_state)
+
+
+def _scores(judge: Any) -> np.ndarray:
+    """(N,) or (N, J) finite scores of every row."""
+    score = _numbers(judge, "judge")
     if score.ndim not in (1, 2) or not score.size:
         raise InputError(f"judge must be (N,) or (N, J) scores; got shape {score.shape}.")
-    if label.shape != (n,):
-        raise InputError(
-            f"labels must be {n} numbers, one for each score of judge; got shape {label.shape};"
-            " pass nan for a row without a label."
-        )
-    seen = ~np.isnan(label)
-    _refuse(
-        seen & ~((label >= 0.0) & (label <= 1.0)),
-        label,
-        "labels",
-        "numbers from 0 to 1",
-        "nan stands for no label",
-    )
-    if seen.sum() < LEAST:
-        raise InputError(f"labels must hold {LEAST} labels or more; got {seen.sum()}; label more.")
     if not np.isfinite(score).all():
         raise InputError(
             f"judge must score every row; {(~np.isfinite(score)).sum():,} scores are missing; score"
@@ -106,35 +118,35 @@ def read_sample(
         raise InputError(
             f"judge must be at most {LARGEST:g} in size; got {np.abs(score).max():g}; rescale it."
         )
-    pi = np.full(n, seen.mean()) if chance is None else _column(chance, "chance", n)
-    _refuse(
-        ~((pi > 0.0) & (pi <= 1.0)),
-        pi,
-        "chance",
-        "probabilities above 0, up to 1",
-        "a row that could not be labelled belongs to no sample",
-    )
-    index = None if cluster is None else read_names(cluster, unit, n).index
-    if index is not None and len(np.unique(index[seen])) < 2:
+    return score
+
+
+def _labels(labels: Any, n: int) -> np.ndarray:
+    """(n,) labels from 0 to 1, nan where there is none; enough of them."""
+    label = _numbers(labels, "labels")
+    if label.shape != (n,):
         raise InputError(
-            f"{unit} must name two or more with labels; all {seen.sum()} labels are in one; label"
-            " rows of others."
+            f"labels must be {n} numbers, one for each score of judge; got shape {label.shape};"
+            " pass nan for a row without a label."
         )
-    bias = None
-    if swapped is not None:
-        second = _numbers(swapped, "swapped")
-        if second.shape != score.shape or not np.isfinite(second).all():
-            raise InputError(
-                f"swapped must hold a finite score for each of judge, of shape {score.shape}; got"
-                f" shape {second.shape} with {int((~np.isfinite(second)).sum()):,} missing."
-            )
-        bias = math.fsum((score - second).ravel().tolist()) / score.size
-        score = 0.5 * (score + second)
-    size = None if length is None else _column(length, "length", n)
-    if size is not None:
-        _refuse(~np.isfinite(size), size, "length", "finite", "measure every answer")
-    sample = _in_order(Sample(score, label, pi, index, bias, size))
-    return sample if score.ndim == 1 else _pooled(sample, random_state)
+    known = ~np.isnan(label)
+    outside = known & ~((label >= 0.0) & (label <= 1.0))
+    _refuse(outside, label, "labels", "numbers from 0 to 1", "nan stands for no label")
+    if known.sum() < LEAST:
+        raise InputError(f"labels must hold {LEAST} labels or more; got {known.sum()}; label more.")
+    return label
+
+
+def _both_orders(score: np.ndarray, swapped: Any) -> tuple[np.ndarray, float]:
+    """(mean score of both orders, mean score of the first order less that of the second)."""
+    second = _numbers(swapped, "swapped")
+    if second.shape != score.shape or not np.isfinite(second).all():
+        raise InputError(
+            f"swapped must hold a finite score for each of judge, of shape {score.shape}; got"
+            f" shape {second.shape} with {int((~np.isfinite(second)).sum()):,} missing."
+        )
+    bias = math.fsum((score - second).ravel().tolist()) / score.size
+    return 0.5 * (score + second), bias
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
