@@ -80,15 +80,16 @@ class Log:
         self.fields = fields
         names = ("id", "question", "type", "model", "label", "option")
         self.columns: dict[str, Column] = {name: Column() for name in names}
-        self.values, self.sizes = list[np.ndarray](), list[np.ndarray]()
-        self.weight, self.signals, self.soft = list[float](), list[Any](), list[Any]()
-        self.forms, self.at, self.kept, self.all = (
-            list[int](),
-            list[int](),
-            list[bool](),
-            list[int](),
-        )
-        self.word = "row"
+        self.values: list[np.ndarray] = []
+        self.sizes: list[np.ndarray] = []
+        self.weight: list[float] = []
+        self.signals: list[Any] = []
+        self.soft: list[Any] = []
+        self.forms: list[int] = []
+        self.at: list[int] = []
+        self.kept: list[bool] = []
+        self.all: list[int] = []
+        self.word: str = "row"
 
     def add(self, batch: Batch) -> None:
         """Add the rows of some objects."""

@@ -398,7 +398,7 @@ class _Path:
             return too_few(one.n, fewest, risk, confidence)
         if one.drawn is not None:
             at = places[int(np.argmin((one.e[places] + 1.0) / one.m[places]))]
-            wrong = percent(one.e[at] / one.m[at])
+            wrong = percent(float(one.e[at] / one.m[at]))
             return (
                 f"of the {one.scale * one.m[at]:,.0f} rows of highest score {wrong} are wrong, and"
                 f" items count once, so that they do not prove a risk of {risk:g}; label more"

@@ -36,7 +36,9 @@ class OddValue(Exception):
 
     def __init__(self, rule: str, value: Any, remedy: str) -> None:
         super().__init__(rule)
-        self.rule, self.value, self.remedy = rule, value, remedy
+        self.rule: str = rule
+        self.value: Any = value
+        self.remedy: str = remedy
 
     def at(self, field: str, place: str) -> InputError:
         """The error for a field of a row."""

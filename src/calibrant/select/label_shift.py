@@ -110,6 +110,9 @@ class LabelShift(Saved, BaseEstimator):
     """
 
     classes_: np.ndarray
+    low_: np.ndarray
+    high_: np.ndarray
+    p_value_: float
 
     def __init__(
         self,

@@ -149,14 +149,14 @@ class ImportanceWeights(BaseEstimator):
         """
         codes = feature_codes(Z)
         order = np.lexsort((codes, np.arange(len(Z)) >= n_old))
-        Z, equal = Z[order], np.unique(codes[order], return_inverse=True)[1]
-        new = (np.arange(len(Z)) >= n_old).astype(np.float64)
+        rows, equal = Z[order], np.unique(codes[order], return_inverse=True)[1]
+        new = (np.arange(len(rows)) >= n_old).astype(np.float64)
         base = float(np.log(new.sum() / n_old))
         kinds = separators(self.columns_, self.random_state) if self.model is None else [self.model]
-        ones, best = np.ones(len(Z)), np.zeros(len(Z))
+        ones, best = np.ones(len(rows)), np.zeros(len(rows))
         least = logistic_derivatives(np.array([base]), ones[:, None], new, ones)[0]
         for kind in kinds:
-            fits, odds = fitted_in_folds(kind, Z, new, self.n_splits, self.random_state)
+            fits, odds = fitted_in_folds(kind, rows, new, self.n_splits, self.random_state)
             design: np.ndarray = np.column_stack([odds, ones])
             found, _ = fit_logistic(
                 design, new, ones, [np.array([1.0, 0.0])], nonnegative=np.array([True, False])
@@ -165,7 +165,7 @@ class ImportanceWeights(BaseEstimator):
             if loss < least:
                 least, best, self.models_ = loss, odds, fits
                 self.scaling_ = float(found[0]), float(found[1]) - base
-        out = np.empty(len(Z))
+        out = np.empty(len(rows))
         out[order] = (np.bincount(equal, best) / np.bincount(equal))[equal]
         return out
 

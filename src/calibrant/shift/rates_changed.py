@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import special
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant.predictions import Predictions
 from calibrant.shift.expected_outcomes import Moved, class_chances
@@ -87,6 +87,10 @@ def _parts(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.searchsorted(edges, own), np.searchsorted(edges, other)
 
 
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    return np.linalg.pinv(matrix, rcond=1e-9, hermitian=True)
+
+
 def _mixture_p_value(cells: Any, labels: np.ndarray, rates: np.ndarray) -> float:
     """The p-value of the minimum chi-squared test that the new rows' shares of the cells are a
     mixture of those of the classes.
@@ -102,12 +106,12 @@ def _mixture_p_value(cells: Any, labels: np.ndarray, rates: np.ndarray) -> float
     spread = (np.diag(mixed) - np.outer(mixed, mixed)) / len(other)
     for rate, one, rows in zip(rates, share, each[:, 0], strict=True):
         spread += rate**2 * (np.diag(one) - np.outer(one, one)) / rows
-    inverse = np.linalg.pinv(spread, rcond=1e-9, hermitian=True)
+    inverse = _inverse(spread)
     # The rates that fit best, whose sum is 1.
     directions = (share[:-1] - share[-1]).T
     gap = new - mixed
     moment = directions.T @ inverse
-    step = np.linalg.lstsq(moment @ directions, moment @ gap, rcond=None)[0]
-    left = gap - directions @ step
+    left = gap - directions @ (_inverse(moment @ directions) @ (moment @ gap))
     freedom = int(used.sum()) - k
-    return float(special.chdtrc(freedom, left @ inverse @ left)) if freedom > 0 else 1.0
+    distance = float(left @ inverse @ left)
+    return float(special.chdtrc(freedom, distance)) if freedom > 0 else 1.0  # pyright: ignore
