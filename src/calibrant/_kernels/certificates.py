@@ -37,6 +37,8 @@ __all__ = [
 
 #: Above this many rows the normal approximation is used, which is then exact to a percent.
 MANY_ROWS = 1e5
+#: Relative distance of numbers of rows between which there may be no other.
+APART = 1e-15
 
 
 def binomial_p_value(errors: Any, n: Any, risk: Any) -> np.ndarray:
@@ -72,8 +74,9 @@ def allowed_errors(n: int, risk: float, delta: float) -> int:
 
 def most_errors(n: np.ndarray, risk: float, delta: Any) -> np.ndarray:
     """``allowed_errors`` of each number of rows, at one or each failure probability."""
-    low, high = np.full_like(n, -1.0), n
-    while (high - low > 1.0).any():
+    # Sums of weights need not be whole: only whole ends meet.
+    low, high = np.full_like(n, -1.0), np.ceil(n)
+    while (high - low > 1.0 + APART * high).any():
         middle = np.floor(0.5 * (low + high))
         proved = ~(middle >= 0.0) | (binomial_p_value(middle, n, risk) <= delta)
         low, high = np.where(proved, middle, low), np.where(proved, high, middle)
@@ -112,8 +115,8 @@ def least_rows(errors: np.ndarray, risk: float, delta: Any) -> np.ndarray:
     """The least numbers of rows at which so many errors still prove it, (m,), at one or each
     failure probability.
     """
-    low, high = errors, np.full_like(errors, 16.0) + 8.0 * (errors + 4.0 - np.log(delta)) / risk
-    while (high - low > 1.0).any():
+    low, high = errors, np.ceil(16.0 + 8.0 * (errors + 4.0 - np.log(delta)) / risk)
+    while (high - low > 1.0 + APART * high).any():
         middle = np.floor(0.5 * (low + high))
         proved = binomial_p_value(errors, middle, risk) <= delta
         low, high = np.where(proved, low, middle), np.where(proved, middle, high)
