@@ -1,7 +1,7 @@
 """The tables of questions: their worlds, their oracle and the rule without a promise."""
 
 import numpy as np
-from benchmarks.questions import judge, rules
+from benchmarks.questions import rules
 from benchmarks.questions.cells import ragged_log
 from benchmarks.questions.table import expected_loss
 
@@ -31,11 +31,3 @@ def test_a_plain_threshold_is_the_lowest_with_the_observed_rate():
     score, hit = np.array([[0.9], [0.8], [0.7], [0.6]]), np.array([[1], [1], [0], [1]], bool)
     assert 0.5 < rules._plain(score, hit, 0.25, "question")[0] < 0.6
     assert 0.7 < rules._plain(score, hit, 0.1, "question")[0] < 0.8
-
-
-def test_widths_at_equal_coverage_are_stretched():
-    value = np.linspace(-1.0, 1.0, 1_001)
-    narrow = np.column_stack([value, value - 0.475, value + 0.475])
-    held, width, equal = judge._summary(narrow, 0.0)
-    assert abs(held - 0.475) < 0.01
-    assert np.allclose([width, equal], [0.95, 1.9], rtol=0.01)

@@ -1,6 +1,6 @@
 """A number with its uncertainty."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from calibrant._support.options import require_count
@@ -45,6 +45,13 @@ class Interval:
     method: str
     n: float
     plain: float | None = None
+
+    def around(self, value: float) -> "Interval":
+        """The interval with another value of the metric, which its ends then hold."""
+        low, high = min(self.low, value), max(self.high, value)
+        if self.plain is not None:
+            return replace(self, plain=value, low=low, high=high)
+        return replace(self, value=value, low=low, high=high)
 
     def __str__(self) -> str:
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"

@@ -10,6 +10,7 @@ from calibrant.arrays import weights
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.folds.splits import make_splits, out_of_fold
 from calibrant.predictions import Inputs, read
+from calibrant.rows import codes_of, order_of
 from calibrant.select.default import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 
@@ -87,7 +88,10 @@ def cross_fitted(
     classes = calibrator.classes if classes is None else classes
     record = read(P, y, inputs=inputs, classes=classes, X=X, reference=reference)
     weight, kept = weights(sample_weight, len(record))
-    splits = make_splits(cv, record.values, record.labels, groups, random_state)
+    # The folds are those of a report on these rows.
+    ranks = np.argsort(order_of(record)).astype(np.uint64)
+    codes = ranks if groups is None else codes_of(record)
+    splits = make_splits(cv, record.values, record.labels, groups, random_state, codes=codes)
     if weight is not None:
         full = np.zeros(len(record))
         full[slice(None) if kept is None else kept] = weight

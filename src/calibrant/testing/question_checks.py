@@ -108,7 +108,10 @@ def check_metric_of_answers(metric: Any) -> None:
     """Check that certain and right answers have the best value, and wrong ones another."""
     for data in question_problems():
         best = {"minimize": metric.range[0], "maximize": metric.range[1]}.get(metric.direction, 0.0)
-        right = replace(data, log=replace(data.log, probability=data.log.mass))
+        # A free answer of confidence 0 is rightly judged, but no right answer.
+        outcome = np.where(data.log.kind == FREE, 1, data.log.right)
+        answered = replace(data.log, right=outcome)
+        right = replace(data, log=replace(answered, probability=answered.mass))
         assert abs(value(metric, right) - best) <= 1e-9, (
             f"right answers on {data.name} are not best"
         )
