@@ -11,7 +11,7 @@ from calibrant.groups import Groups
 from calibrant.questions.calibrator import CalibratorOfQuestions
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.read import read_questions
-from calibrant.questions.record import Questions
+from calibrant.questions.record import FREE, Questions
 from calibrant.testing.calibrator_checks import CALIBRATOR_CHECKS
 from calibrant.testing.check import Case, same_bits
 from calibrant.testing.containers import CONTAINER_CASES
