@@ -54,7 +54,7 @@ VALUES = {
     "--test-label": "outcome",
     "--test-weight": "w",
     "--fail-if": "event_ece>0.0001",
-    "--reference": "t.csv",
+    "--reference": "t2.csv",
     "--features": "age",
     "--by": "g",
     "--time": "when",

@@ -221,7 +221,7 @@ def test_apply_in_several_parts(run, large, tmp_path, monkeypatch):
     bad.loc[1500, "p_a"] = "none"
     name = write(bad, tmp_path / "bad.csv")
     failed = run("apply", "cal.calibrant", name, "-o", "never.csv", code=1)
-    assert "rows are counted from row" in failed.output
+    assert "row 1500 is 'none'" in failed.output  # a row of the file, not of its part
     assert not (tmp_path / "never.csv").exists()
 
 

@@ -104,6 +104,8 @@ def test_files_of_one_table_are_alike(log, run, tmp_path):
     text = (tmp_path / "log.csv").read_text(encoding="utf-8")
     (tmp_path / "logs" / "1.csv").write_text(text, encoding="utf-8")
     (tmp_path / "logs" / "2.csv").write_text("p,z\n0.5,1\n", encoding="utf-8")
+    assert "2.csv has no labels yet and is left out" in run("evaluate", "logs").stderr
+    (tmp_path / "logs" / "2.csv").write_text("z,y\n0.5,1\n", encoding="utf-8")
     assert "2.csv must have the columns of" in run("evaluate", "logs", code=1).stderr
     (tmp_path / "logs" / "2.csv").unlink()
     np.savez(tmp_path / "logs" / "2.npz", probabilities=log[0], labels=log[1])

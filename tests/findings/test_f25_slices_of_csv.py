@@ -41,7 +41,12 @@ def test_f25_forecasts_by_slice(name, by, run, frame):
         "slices"
     ]
     assert [row["store"] for row in found["slices"]].count(None) == len(want["slices"]) / 3
-    assert "north" in run("evaluate", name, "--by", by).output
+    said = run("evaluate", name, "--by", by).output
+    assert "north" in said
+    # Slices of 20 rows say too little of their error; all 60 have an interval.
+    assert "quantile error" in said
+    assert said.count("(few rows)") == len(want["slices"])
+    assert " 0.0238 [0.000, 0.051]" in said
 
 
 def test_f25_classes_by_slice_and_output(run, tmp_path):

@@ -194,7 +194,7 @@ def test_f26_interrupted(run, tmp_path, monkeypatch):
             "the labels (--label) must hold only the classes ['a', 'b']; got ['c'], first in row 2",
         ),
         (("0.125,0.875", "1.5,-0.5"), "pass --logits NAMES"),
-        (("0.125,0.875", "0.125,0.876"), "divide each row by its sum"),
+        (("0.125,0.875", "0.125,0.886"), "divide each row by its sum"),
     ],
 )
 def test_f26_messages_name_options_and_rows(change, words, run, tmp_path):

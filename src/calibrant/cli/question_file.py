@@ -153,12 +153,20 @@ def decided(lock: Lock, data: QuestionFile, columns: Columns) -> dict[str, np.nd
     return {}
 
 
-def certified(data: QuestionFile, output: Path, force: bool, **options: Any) -> None:
+def certified(
+    data: QuestionFile,
+    output: Path,
+    force: bool,
+    *,
+    unit: Any = "question",
+    calibrator: Any = None,
+    **options: Any,
+) -> None:
     """Certify thresholds on a log, print what is promised and write the lock file."""
     # Within a question a calibrator hardly moves the ranks, and half of the labels is its price.
-    several = options["unit"] != "question" and np.sum(data.questions.labelled) >= ENOUGH
-    calibrator = QuestionCalibrator() if several else None
-    rules = QuestionRules(**options, calibrator=calibrator).fit(data.questions)
+    if calibrator is None and unit != "question" and np.sum(data.questions.labelled) >= ENOUGH:
+        calibrator = QuestionCalibrator()
+    rules = QuestionRules(**options, unit=unit, calibrator=calibrator).fit(data.questions)
     Lock.of(rules).write(output, overwrite=force)
     lines = [f"{name or 'all rows'}: {one}" for name, one in rules.certificates_.items()]
     lines += [f"{name or 'all rows'}: not certified; {one}" for name, one in rules.reasons_.items()]

@@ -397,12 +397,9 @@ def evaluate_tables(
 
 def _as_summary(found: Any) -> dict[str, list[Any]]:
     """Return the metrics of all rows in the form that gates read."""
-    return {
-        "metrics": [
-            {"key": key, "name": key, "before": {"value": value}, "after": None}
-            for key, value in found.overall().items()
-        ]
-    }
+    values = found.overall().items()
+    rows = [{"key": k, "name": k, "before": {"value": v}, "after": None} for k, v in values]
+    return {"metrics": rows}
 
 
 def write_result(found: Any, tables: Any) -> None:
@@ -411,9 +408,8 @@ def write_result(found: Any, tables: Any) -> None:
         if tables.output.suffix.lower() == ".parquet":
             found.frame().to_parquet(temporary, index=False)
         else:
-            temporary.write_text(
-                json.dumps(found.to_dict(), indent=1, default=str), encoding="utf-8", newline="\n"
-            )
+            text = json.dumps(found.to_dict(), indent=1, default=str)
+            temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _print(found, n_files):
@@ -428,17 +424,21 @@ def _print(found, n_files):
     of_all = [_number(name, made["overall"][name]) for name in names]
     if found.by:
         rows.append(["all", *[""] * (len(found.by) - 1), *of_all])
+    title = f"{made['overall']['n']:,.0f} rows of {n_files} files"
     if found.by and len(rows) <= MOST_INTERVALS:
         # The error of few rows is mostly noise: its interval says how much.
+        title += "; the intervals are of the calibration error without noise"
+        forecast = found.target == "forecast"
+        names += ["quantile_error"] if forecast else []
         at = next(j for j, name in enumerate(names) if name in ERRORS) + len(found.by)
-        claim = PitClaim(found.levels) if found.target == "forecast" else ScoreClaim()
+        claim = PitClaim(found.levels) if forecast else ScoreClaim()
         batches = np.concatenate([sums, whole])
         curve = drift_curve(claim, batches, [*slices, ()], np.zeros(len(batches)), np.inf)
-        for row, n, low, high in zip(rows, curve.n, curve.low, curve.high, strict=True):
+        for row, error, n, low, high in zip(
+            rows, curve.ece, curve.n, curve.low, curve.high, strict=True
+        ):
+            row[at:] = row[at:] or [_number("quantile_error", error)]
             row[at] += f" [{low:.3f}, {high:.3f}]" if n >= FEWEST_ROWS else " (few rows)"
-    title = f"{made['overall']['n']:,.0f} rows of {n_files} files"
-    if found.by:
-        title += "; the intervals are of the calibration error without noise"
     print_table(title, [*map(str, found.by), *(name.replace("_", " ") for name in names)], rows)
 
 
