@@ -167,19 +167,19 @@ def test_errors_are_one_sentence_without_a_traceback(run, folder, arguments, wor
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"probs": {"a": "x", "b": 0.5}}, "'probs' of row 0 must be a number; got 'x'"),
+        ({"probs": {"a": "x", "b": 0.5}}, "'probs' of line 1 must be a number; got 'x'"),
         ({"probs": {"a": 0.5, "b": 0.7}}, "must sum to 1"),
         ({"probs": {"a": 1.0}}, "two options or more"),
         (
-            {"decisions": [{"logprobs": 1}]},
-            "'logprobs' of row 0 must be a mapping or a list; got 1",
+            {"decisions": [{"logprobs": 1}], "label": None},
+            "'logprobs' of line 1 must be a mapping or a list; got 1",
         ),
-        ({"logprobs": {"a": None, "b": -1}}, "'logprobs' of row 0 must be a number; got None"),
-        ({"id": [1], "probs": {"a": 0.5, "b": 0.5}}, "'id' of row 0 must be a text or a number"),
+        ({"logprobs": {"a": None, "b": -1}}, "'logprobs' of line 1 must be a number; got None"),
+        ({"id": [1], "probs": {"a": 0.5, "b": 0.5}}, "'id' of line 1 must be a text or a number"),
     ],
 )
 def test_damaged_rows_are_refused_in_one_sentence(run, tmp_path, row, words):
-    write(tmp_path / "bad.jsonl", [row | {"label": "a"}])
+    write(tmp_path / "bad.jsonl", [{"label": "a"} | row])
     said = run("fit", "bad.jsonl", code=1).output
     assert said.startswith("Error: bad.jsonl: ")
     assert words in said

@@ -271,5 +271,5 @@ def test_the_command_ends_in_one_sentence(tmp_path, monkeypatch):
         assert result.exit_code in (1, 2), (row, result.output)
         assert isinstance(result.exception, SystemExit), row
         assert result.output.startswith("Error: log.jsonl: "), result.output
-        assert "row 1" in result.output, result.output
+        assert "line 2" in result.output, result.output
         assert "Traceback" not in result.output

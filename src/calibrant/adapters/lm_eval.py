@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from calibrant.questions.entries import Fields, batches
+from calibrant.questions.lines import Fields, batches
 from calibrant.questions.values import reading_row
 
 __all__ = ["lm_eval_samples"]

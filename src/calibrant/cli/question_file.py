@@ -18,13 +18,12 @@ from calibrant.groups import coded
 from calibrant.monitoring.lock import Lock
 from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.entries import NESTED, Batch, Fields, entries_of
+from calibrant.questions.entries import SHOWN, entries_of, nested_in
+from calibrant.questions.lines import Batch, Fields
 from calibrant.questions.values import is_a
 
 __all__ = ["QuestionFile", "certified", "decided"]
 
-#: Fields whose mapping or list holds the options of an answer.
-SHOWN = ("probs", "logprobs", "samples")
 #: Labels from which a promise for several questions together is worth half of them for calibration.
 ENOUGH = 1000
 
@@ -45,9 +44,14 @@ class QuestionFile(DataFile):
             return columns.task == QUESTIONS.name
         others = (columns.one, columns.inputs, columns.probabilities, columns.logits)
         first, inside = source.objects[0], _inside(source.objects[0])
-        listed = any(is_a(first.get(name), Mapping, list) for name in SHOWN[:2])
+        listed = any(
+            # Samples that are numbers may be draws of another kind of prediction.
+            name != "samples" or any(is_a(one, str) for one in first[name])
+            for name in SHOWN
+            if is_a(first.get(name), Mapping, list)
+        )
         nested = bool(inside) and all(is_a(row, Mapping) for row in inside or ())
-        alone = "question" in first and bool({"confidence", "samples"} & set(first))
+        alone = "question" in first and bool({"confidence", *SHOWN} & set(first))
         return others == (None,) * 4 and (listed or nested or alone)
 
     @classmethod
@@ -67,8 +71,9 @@ class QuestionFile(DataFile):
         """Return (n,) whether each line has the probabilities of all of its questions."""
         fields = Fields(confidence=columns.confidence or "confidence")
         found = np.ones(len(source.objects), bool)
-        for one in entries_of(Batch(source.objects, "row", range(len(found))), fields):
-            found[one.at] &= bool(one.probs)
+        for i, (one, line) in enumerate(zip(source.objects, source.lines, strict=True)):
+            rows = entries_of(Batch([one], "line", [line]), fields)
+            found[i] = all(bool(row.probs) for row in rows)
         return found
 
     @classmethod
@@ -88,7 +93,7 @@ class QuestionFile(DataFile):
         names["confidence"] = columns.confidence or "confidence"
         with reading_file(source.path, "a log of answers to questions", "repair those rows"):
             try:
-                found = read_questions(source.objects, **names)
+                found = read_questions(Batch(source.objects, "line", source.lines), **names)
             except InputError as error:
                 raise InputError(f"{source.path}: {error}") from None
         if labels and not found.labelled.any():
@@ -132,13 +137,13 @@ class QuestionFile(DataFile):
 def _rows_of(objects: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """The objects of single answers, in the order of a record's rows."""
     for one in objects:
-        inside = None if "probs" in one else _inside(one)
+        inside = _inside(one)
         yield from [one] if inside is None else _rows_of(inside)
 
 
 def _inside(one: Mapping[str, Any]) -> list[Any] | None:
     """The questions of one item in an object; None unless it is nested."""
-    held: Any = next((one[name] for name in NESTED if is_a(one.get(name), Mapping, list)), None)
+    held: Any = next((one[name] for name in nested_in(one, Fields())), None)
     return [*held.values()] if is_a(held, Mapping) else held
 
 

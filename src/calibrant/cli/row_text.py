@@ -203,10 +203,10 @@ DEEPEST = 20
 MOST_NESTED = 500
 
 
-def objects_of(text: str, path: Path) -> list[dict[str, Any]]:
-    """Parse the object of each line; empty lines are skipped."""
-    out = []
-    for number, line in enumerate(text.split("\n"), 1):
+def objects_of(text: str, path: Path, done: int = 0) -> tuple[list[dict[str, Any]], list[int]]:
+    """(the object of each line after those that are done, without empty ones; their numbers)."""
+    out, lines = [], []
+    for number, line in enumerate(text.split("\n"), done + 1):
         if not line.strip():
             continue
         try:
@@ -222,9 +222,10 @@ def objects_of(text: str, path: Path) -> list[dict[str, Any]]:
                 " repair it."
             ) from None
         out.append(found)
+        lines.append(number)
     if not out:
         raise InputError(f"{path} must hold one JSON object per line; it holds none.")
-    return out
+    return out, lines
 
 
 def _once(pairs):

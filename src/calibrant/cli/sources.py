@@ -408,15 +408,17 @@ class JsonlSource(TableSource):
 
     kind = "jsonl"
     objects: list[dict[str, Any]]
+    #: Numbers of their lines, from 1.
+    lines: list[int]
 
     def _open(self, path, file):
-        self.objects = objects_of(decoded(file.read(), path)[0], path)
+        self.objects, self.lines = objects_of(decoded(file.read(), path)[0], path)
         return NestedColumns(self.objects, path)
 
     @classmethod
-    def of_objects(cls, objects: list[dict[str, Any]], path: Path) -> Any:
-        """Make a source of these objects."""
-        return cls.holding(path, NestedColumns(objects, path), objects=objects)
+    def of_objects(cls, objects: list[dict[str, Any]], lines: list[int], path: Path) -> Any:
+        """Make a source of these objects and their lines."""
+        return cls.holding(path, NestedColumns(objects, path), objects=objects, lines=lines)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -424,11 +426,12 @@ class JsonlSource(TableSource):
     @classmethod
     def parts(cls, path: Path, lines: Any, encoding: str, cells: int) -> Iterator[Any]:
         """Sources of some rows each."""
-        given = False
+        given, done = False, 0
         while text := "".join(islice(lines, min(PART_ROWS, cells))):
             if text.strip() or not given:
-                yield cls.of_objects(objects_of(text, path), path)
+                yield cls.of_objects(*objects_of(text, path, done), path)
                 given = True
+            done += text.count("\n")
 
     def column(self, name: str) -> np.ndarray:
         """Return a NumPy array, with values of several kinds as objects."""
@@ -444,9 +447,9 @@ class JsonlSource(TableSource):
     @classmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
         """One source of some rows of parts."""
-        return cls.of_objects(
-            [part.objects[i] for part, rows in parts for i in rows.tolist()], path
-        )
+        rows = [(part, i) for part, some in parts for i in some.tolist()]
+        objects = [part.objects[i] for part, i in rows]
+        return cls.of_objects(objects, [part.lines[i] for part, i in rows], path)
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:

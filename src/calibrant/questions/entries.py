@@ -1,22 +1,18 @@
 """Rows of a log, from the forms in which tools write them."""
 
-import gzip
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from itertools import islice
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant.arrays import column_names, plain_array
 from calibrant.errors import InputError
 from calibrant.labels import is_missing
+from calibrant.questions.lines import Batch, Fields
 from calibrant.questions.values import (
     OddValue,
     Places,
+    by_text,
     chance_of,
     finite_of,
     is_a,
@@ -25,37 +21,23 @@ from calibrant.questions.values import (
     number_of,
     shown,
     text_of,
+    words_of,
 )
 
-__all__ = ["JUDGED", "NESTED", "OPTIONS", "Batch", "Entry", "Fields", "batches", "entries_of"]
+__all__ = ["FORMS", "JUDGED", "OPTIONS", "OTHER", "SHOWN", "Entry", "entries_of", "nested_in"]
 
-#: Lines that are parsed together.
-LINES = 16_384
 #: Fields of a nested log that hold several questions about one item.
 NESTED = ("decisions", "questions", "answers")
+#: Fields of the options of an answer; those by which a mapping is a row of a log, and not one of
+#: probabilities.
+SHOWN = ("probs", "logprobs", "samples")
+FORMS = {*SHOWN, "confidence", "signals", *NESTED}
 #: Prior count of an option among samples of an answer, and the name of the options not sampled.
 PRIOR, OTHER = 0.5, "(other)"
 #: Forms of a row: options, the confidence of a free answer, and one whose outcome is ``correct``.
 OPTIONS, FREE_FORM, JUDGED = range(3)
-
-
-class Fields(NamedTuple):
-    """Names of the fields of a log."""
-
-    id: str = "id"
-    question: str = "question"
-    probs: Any = "probs"
-    label: str = "label"
-    type: str = "type"
-    model: str = "model"
-    weight: str = "weight"
-    confidence: str = "confidence"
-    signals: tuple[str, ...] = ()
-
-    @property
-    def options(self) -> str:
-        """The field of the probabilities of the options."""
-        return self.probs if isinstance(self.probs, str) else "probs"
+#: Largest logarithm of a probability that was rounded, and the remedy for outcomes that disagree.
+ROUNDING, WRONG = 1e-6, "leave the wrong one out"
 
 
 class Entry(NamedTuple):
@@ -76,124 +58,14 @@ class Entry(NamedTuple):
     form: int = OPTIONS
 
 
-class Batch(NamedTuple):
-    """Some objects of a log, and what they are called in errors: a line or a row, by number."""
-
-    objects: Sequence[Any]
-    word: str
-    number: Sequence[int]
-
-
-def batches(source: Any, fields: Fields) -> Iterator[Batch]:
-    """Mappings in lists of some thousands, from a path of JSON lines, a frame or an iterable."""
-    of_file = isinstance(source, str | Path)
-    for batch in _lines(Path(source)) if of_file else _listed_rows(source, fields):
-        for k, one in enumerate(batch.objects):
-            if type(one) is not dict and not is_a(one, Mapping):
-                raise InputError(
-                    "every row must be a mapping such as {'probs': {'a': 0.7, 'b': 0.3}};"
-                    f" {batch.word} {batch.number[k]} is {shown(one)}; repair or drop it."
-                )
-        yield batch
-
-
-def _listed_rows(source: Any, fields: Fields) -> Iterator[Batch]:
-    if column_names(source) is not None:
-        source = _frame_rows(source, fields)
-    if is_a(source, Mapping, bytes) or not is_a(source, Iterable):
-        raise InputError(
-            "source must be a path of JSON lines, a data frame, or a list of mappings such as"
-            f" {{'id': 1, 'question': 'a', 'probs': {{...}}}}; got a {type(source).__name__}."
-        )
-    rows: Iterator[Any] = iter(source)
-    done = 0
-    while objects := list[Any](islice(rows, LINES)):
-        yield Batch(objects, "row", range(done, done + len(objects)))
-        done += len(objects)
-
-
-def _lines(path: Path) -> Iterator[Batch]:
-    """The objects of a file of JSON lines, or of one JSON list; it may be compressed by gzip."""
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    try:
-        with opened(path, "rt", encoding="utf-8-sig") as file:
-            done = 0
-            while lines := list(islice(file, LINES)):
-                if not done and lines[0].lstrip().startswith("["):
-                    listed = json.loads("".join(lines) + file.read())
-                    yield Batch(listed, "row", range(len(listed)))
-                    return
-                number = [done + k for k, line in enumerate(lines, 1) if not line.isspace()]
-                kept = [line for line in lines if not line.isspace()]
-                yield Batch(_parsed(kept, number, path), "line", number)
-                done += len(lines)
-    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} must hold JSON in UTF-8, one object a line; it does not ({error}); write it"
-            " again."
-        ) from None
-
-
-def _parsed(lines: list[str], number: list[int], path: Path) -> list[Any]:
-    """The objects of some lines, parsed together, or one by one if a line is damaged."""
-    found: list[Any] = []
-    with suppress(ValueError, RecursionError):
-        found = json.loads(f"[{','.join(lines)}]")
-    if len(found) == len(lines):
-        return found
-    return [_object(line, k, path) for line, k in zip(lines, number, strict=True)]
-
-
-def _object(line: str, number: int, path: Path) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path} must hold one JSON object a line; line {number} is not JSON ({error});"
-            " repair or drop that line."
-        ) from None
-
-
-def _frame_rows(frame: Any, fields: Fields) -> Iterator[dict[Any, Any]]:
-    """The rows of a data frame, with probabilities in a column of mappings or in one column for
-    each option.
-    """
-    names = column_names(frame) or []
-    several: list[Any] = list(fields.probs) if is_a(fields.probs, list, tuple) else []
-    missing = [name for name in several if name not in names]
-    if missing:
-        raise InputError(f"source has no column {missing[0]!r}; name columns among {names[:12]}.")
-    columns = {name: _listed(frame[name], str(name)) for name in names}
-    for k, row in enumerate(zip(*columns.values(), strict=True)):
-        found = dict(zip(columns, row, strict=True))
-        if several:
-            found["probs"] = {name: found[name] for name in several}
-        held: Any = found.get(fields.options)
-        if is_a(held, str):
-            try:
-                held = found[fields.options] = json.loads(held)
-            except (ValueError, RecursionError):
-                odd = OddValue("be a mapping, or its JSON", held, "repair it")
-                raise odd.at(fields.options, f"row {k}") from None
-        if is_a(held, Mapping):
-            # A column of mappings holds in each row every option that some row has.
-            found[fields.options] = {name: p for name, p in held.items() if not is_missing(p)}
-        yield found
-
-
-def _listed(column: Any, name: str) -> list[Any]:
-    """The values of a column; mappings stay mappings in the lists of polars and pyarrow."""
-    method = next((one for one in ("to_pylist", "to_list") if hasattr(column, one)), None)
-    return plain_array(column, name).tolist() if method is None else getattr(column, method)()
-
-
 def entries_of(batch: Batch, fields: Fields) -> Iterator[Entry]:
     """The rows of some objects of a log."""
     name, plain = fields.options, not fields.signals
+    others = {"correct", fields.confidence, *NESTED}
     for one, at in zip(batch.objects, batch.number, strict=True):
         probs = one.get(name)
         label = one.get(fields.label)
-        if plain and type(probs) is dict and label is not None:
+        if plain and type(probs) is dict and label is not None and others.isdisjoint(one):
             yield Entry(
                 one.get(fields.id),
                 one.get(fields.question),
@@ -210,22 +82,29 @@ def entries_of(batch: Batch, fields: Fields) -> Iterator[Entry]:
 
 def _other_forms(one: Mapping[Any, Any], fields: Fields, place: Places) -> Iterator[Entry]:
     """The rows of an object in any form."""
-    for nested in NESTED:
-        if is_a(one.get(nested), Mapping, list) and fields.options not in one:
-            inside = _children(one, nested, fields, place)
-            yield from entries_of(Batch(inside, place.word, [*place.number] * len(inside)), fields)
-            return
     forms = _forms(fields)
     form = next((key for key in forms if _given(one.get(key))), None)
+    several = nested_in(one, fields)
+    if len(held := [*several, *([form] if form and several else [])]) > 1:
+        raise InputError(
+            f"{place[0]} must hold its answers in one field; it holds some in {held[0]!r} and in"
+            f" {held[1]!r}; write those of one field as a row of their own."
+        )
+    if several:
+        inside = _children(one, several[0], fields, place)
+        yield from entries_of(Batch(inside, place.word, [*place.number] * len(inside)), fields)
+        return
     signals = _signals(one, fields, place) if fields.signals else None
     free = form == fields.confidence or (form is None and signals is not None)
-    label, kind = _outcome(one, fields, free)
+    label, kind = _outcome(one, fields, free, place)
     probs: Mapping[Any, Any] | None = None if signals is None else {"no": 0.5, "yes": 0.5}
     if form is not None:
         (probs,) = place.each(forms[form], form, [one[form]])
-    if form == "samples" and not is_a(label, Mapping):
-        (text,) = place.each(label_of, fields.label, [label])
-        label = OTHER if text is not None and text not in (probs or ()) else text
+    if form != fields.confidence and _given(said := one.get(fields.confidence)):
+        # The probabilities of the options count.
+        place.each(chance_of, fields.confidence, [said])
+    if probs and not free and fields.label and not is_missing(one.get("correct")):
+        label = _judged(probs, one, fields, place)
     types, model, weight = (one.get(key) for key in (fields.type, fields.model, fields.weight))
     item, question = one.get(fields.id), one.get(fields.question)
     yield Entry(item, question, probs, label, types, model, weight, place.number[0], signals, kind)
@@ -245,7 +124,53 @@ def _children(
             raise odd.at(nested, place[0])
     none = dict[Any, Any]()
     names = [{fields.question: name} for name in held] if named else [none] * len(values)
-    return [{**shared, **name, **each} for name, each in zip(names, values, strict=True)]
+    rows = [{**shared, **name, **each} for name, each in zip(names, values, strict=True)]
+    for key, name, outcomes in _outer(one, nested, fields, place):
+        asked = place.each(text_of, fields.question, [row.get(fields.question) for row in rows])
+        beside = dict(zip(place.each(text_of, key, [*outcomes]), outcomes.values(), strict=True))
+        twice = any(
+            _given(row.get(name)) for row, q in zip(rows, asked, strict=True) if q in beside
+        )
+        if twice or not {*beside} <= {*asked}:
+            rule = "name questions of its row that have no outcome of their own"
+            raise OddValue(rule, outcomes, "write each outcome once").at(key, place[0])
+        rows = [
+            {**row, name: beside[q]} if q in beside else row
+            for row, q in zip(rows, asked, strict=True)
+        ]
+    return rows
+
+
+def _outer(
+    one: Mapping[Any, Any], nested: str, fields: Fields, place: Places
+) -> list[tuple[str, str, Mapping[Any, Any]]]:
+    """(field, field of a question, outcomes by question) of outcomes beside the questions."""
+    names = {fields.label: fields.label, "labels": fields.label, "correct": "correct"}
+    outer = [(key, names[key], one[key]) for key in names if fields.label and _given(one.get(key))]
+    for key, _, value in outer:
+        if not is_a(value, Mapping):
+            rule = f"be a mapping by question beside {nested!r}"
+            raise OddValue(rule, value, "write each outcome into its question").at(key, place[0])
+    return outer
+
+
+def nested_in(one: Mapping[Any, Any], fields: Fields) -> list[str]:
+    """The fields of an object that hold several questions; beside the answer to one, lists of texts
+    hold none.
+    """
+    single = any(_given(one.get(key)) for key in _forms(fields))
+    held: dict[str, Any] = {
+        name: one[name] for name in NESTED if is_a(one.get(name), Mapping, list)
+    }
+    full = [
+        name
+        for name, inside in held.items()
+        if any(
+            is_a(each, Mapping) or not single
+            for each in (inside.values() if is_a(inside, Mapping) else inside)
+        )
+    ]
+    return full or ([] if single else [*held][:1])
 
 
 def _forms(fields: Fields) -> dict[str, Callable[[Any], Any]]:
@@ -264,14 +189,55 @@ def _given(value: Any) -> bool:
     )
 
 
-def _outcome(one: Mapping[Any, Any], fields: Fields, free: bool) -> tuple[Any, int]:
+def _outcome(one: Mapping[Any, Any], fields: Fields, free: bool, place: Places) -> tuple[Any, int]:
     """(the outcome of a row, the form of its answer)."""
     label, judged = one.get(fields.label), one.get("correct") if fields.label else None
+    if not free:
+        return label, OPTIONS
+    if is_a(label, bool) and is_a(judged, bool) and label != judged:
+        odd = OddValue(f"agree with {fields.label!r}, {label}", judged, WRONG)
+        raise odd.at("correct", place[0])
     # The label of a free answer is often the expected text.
-    first = free and fields.label == Fields().label and not is_missing(judged)
-    judged_only = is_missing(label) and not is_missing(judged)
-    by_judge = first or judged_only
-    return judged if by_judge else label, (JUDGED if by_judge else FREE_FORM) if free else OPTIONS
+    first = fields.label == Fields().label or is_missing(label)
+    by_judge = first and not is_missing(judged)
+    return judged if by_judge else label, JUDGED if by_judge else FREE_FORM
+
+
+def _judged(probs: Mapping[Any, Any], one: Mapping[Any, Any], fields: Fields, place: Places) -> Any:
+    """The label of options, from whether the most likely one is ``correct``, or its name there."""
+    label, correct = one.get(fields.label), one["correct"]
+    first = correct if is_missing(label) else label
+    if is_a(correct, Mapping) or is_a(label, Mapping):
+        return first
+    (probs,) = place.each(by_text, fields.options, [probs])
+    values = place.each(number_of, fields.options, list(probs.values()), [0] * len(probs))
+    (text,) = place.each(label_of, "correct", [correct])
+    (name,) = place.each(label_of, fields.label, [label])
+    judged = words_of(text or "")
+    top = [option for option, p in zip(probs, values, strict=True) if p == max(values)]
+    if judged < 0 or not top:
+        return first
+    right = top if judged else [option for option in probs if option not in top]
+    sure = len(top) == 1 and (is_a(correct, bool, np.bool_) or text not in probs)
+    if name is not None:
+        alike = [option for option in probs if 0 <= words_of(option) == words_of(name)]
+        named = {name} if name in probs else {*alike}
+        if sure and named and not named & {*right}:
+            odd = OddValue(f"agree with {fields.label!r}, {shown(name)}", correct, WRONG)
+            raise odd.at("correct", place[0])
+        return label
+    if sure and len(right) == 1:
+        return right[0]
+    rule = (
+        f"be about one most likely answer, not {len(top)} alike"
+        if len(top) > 1
+        else "be true where several other options could be right, because false names none"
+        if sure
+        else "be true or false where it is the name of an option too"
+    )
+    raise OddValue(rule, correct, f"name the right option in {fields.label!r}").at(
+        "correct", place[0]
+    )
 
 
 def _signals(one: Mapping[Any, Any], fields: Fields, place: Places) -> tuple[float, ...]:
@@ -306,6 +272,8 @@ def _of_logs(logs: Any) -> dict[Any, float]:
     values = np.array(values)
     if not values.max() < np.inf or values.max() == -np.inf:
         raise OddValue("be numbers, one of them finite", logs, "repair that row")
+    if values.max() > ROUNDING:
+        raise OddValue("be logs, at most 0", float(values.max()), "write probabilities in 'probs'")
     odds = np.exp(values - values.max())
     return dict(zip(names, (odds / np.sort(odds).sum()).tolist(), strict=True))
 

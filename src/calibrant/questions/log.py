@@ -10,22 +10,24 @@ import numpy as np
 from calibrant.arrays import weights
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.groups import Groups
-from calibrant.questions.entries import JUDGED, OPTIONS, Batch, Fields, entries_of
+from calibrant.questions.entries import JUDGED, OPTIONS, OTHER, entries_of
+from calibrant.questions.lines import Batch, Fields
 from calibrant.questions.record import CHOICE, FREE, KINDS, SCORE, TWO_SIDED, YES_NO, Questions
 from calibrant.questions.tables import Ranks, decimals_of, refuse_sums
 from calibrant.questions.values import (
     OddValue,
     Places,
-    chance_of,
+    by_text,
     finite_of,
     is_a,
     label_of,
     number_of,
     shown,
     text_of,
+    words_of,
 )
 
-__all__ = ["Column", "Log", "right_of", "unshared", "weighted", "with_shares", "words_of"]
+__all__ = ["Column", "Log", "right_of", "unshared", "weighted", "with_shares"]
 
 #: Words for kinds in the types of a log.
 WORDS = {
@@ -36,10 +38,10 @@ WORDS = {
     **dict.fromkeys(("choice", "multiple_choice", "classification", "intent"), CHOICE),
     **dict.fromkeys(("free answer", "free_answer", "free", "open"), FREE),
 }
+#: Characters of the name of an option in an error.
+LONG = 40
 #: Largest error of a sum that is rounding of the addition.
 EXACT = 1e-12
-#: Words for the event and its opposite among the names of options.
-EVENT = {"yes": 1, "true": 1, "1": 1, "no": 0, "false": 0, "0": 0}
 
 
 def weighted(record: Questions, sample_weight: Any) -> Questions:
@@ -117,7 +119,7 @@ class Log:
 
     def _add_options(self, probs: list[Any], places: Places) -> None:
         field = self.fields.options
-        probs = places.each(_both, field, probs)
+        probs = places.each(by_text, field, probs)
         size = np.fromiter(map(len, probs), np.intp, len(probs))
         self.sizes.append(size)
         self.columns["option"].add([name for one in probs for name in one])
@@ -132,7 +134,7 @@ class Log:
             p = np.array(places.each(number_of, field, flat, rows), np.float64)
         odd = ~(np.isfinite(p) & (p >= 0.0))
         if odd.any():
-            remedy = "pass probabilities, or logits as logprobs"
+            remedy = "pass probabilities, or their logs as logprobs"
             error = OddValue("be finite and at least 0", float(p[odd][0]), remedy)
             raise error.at(field, places[rows[odd.argmax()]])
         self.values.append(p)
@@ -163,29 +165,6 @@ def _weight(value: Any) -> float:
     if not (weight := finite_of(value)) < 0.0:
         return weight
     raise OddValue("be at least 0", value, "use 0 to leave a row out")
-
-
-def _both(probs: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """The probabilities of an answer by the texts of its options, with the opposite of a single
-    event.
-    """
-    if {*map(type, probs)} != {str}:
-        count = len(probs)
-        probs = {text_of(name): p for name, p in probs.items()}
-        if len(probs) < count:
-            raise OddValue("have options of different names", probs, "rename those that are alike")
-    if len(probs) > 1:
-        return probs
-    ((name, value),) = probs.items()
-    if words_of(name) != 1:
-        return probs
-    p = chance_of(value)
-    return {"no": 1.0 - p, "yes": p}
-
-
-def words_of(name: str) -> int:
-    """1 if a name means the event, 0 if its opposite, -1 otherwise."""
-    return EVENT.get(name.strip().lower(), -1)
 
 
 def _told_missing(held: np.ndarray, missing: str, places: Places) -> None:
@@ -294,7 +273,8 @@ def _levels(option: Groups, start: np.ndarray, ranks: Ranks) -> np.ndarray:
 
 def _names_in(option: Groups, start: np.ndarray, row: Any) -> list[str]:
     """The names of some options of a row."""
-    return option.names[option.index[start[row] : start[row + 1]]][:8].tolist()
+    names = option.names[option.index[start[row] : start[row + 1]]][:8].tolist()
+    return [name if len(name) <= LONG else f"{name[: LONG - 3]}..." for name in names]
 
 
 def _order(
@@ -348,13 +328,21 @@ def right_of(record: Questions, labels: Column, soft: list[Any], places: Places)
     right = np.maximum.reduceat(found, record.start[:-1])
     event = np.isin(record.kind, TWO_SIDED) & (right < 0) & (words[code] >= 0)
     right = np.where(event, words[code], right)
+    # Options that were not sampled are one option.
+    others = option.index == known.get(OTHER, -1)
+    other = np.maximum.reduceat(np.where(others, record.place, -1), record.start[:-1])
+    right = np.where((right < 0) & (exact[code] != -1), other, right)
     absent = (right < 0) & (exact[code] != -1)
     if absent.any():
         i = int(absent.argmax())
+        rule = f"one of its options {_names_in(option, record.start, i)}"
+        remedy = "correct them, or add the option, with probability 0 if it has none"
+        if record.kind[i] == FREE:
+            rule = "true or false, because the confidence is that an answer is right"
+            remedy = "write in the field 'correct' whether it is, true or false"
         raise InputError(
-            f"label {names[code[i]]!r} of {places[i]} must be one of its options"
-            f" {_names_in(option, record.start, i)}; {int(absent.sum()):,} such rows; correct them,"
-            " or leave the label out."
+            f"label {shown(names[code[i]])} of {places[i]} must be {rule}; {int(absent.sum()):,}"
+            f" such rows; {remedy}."
         )
     return right
 

@@ -10,16 +10,14 @@ import numpy as np
 from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike, column_names
 from calibrant.errors import InputError
-from calibrant.questions.entries import NESTED, Fields, batches
+from calibrant.questions.entries import FORMS
+from calibrant.questions.lines import Fields, batches
 from calibrant.questions.log import Column, Log, right_of, unshared, weighted, with_shares
 from calibrant.questions.record import Questions
 from calibrant.questions.tables import of_arrays
 from calibrant.questions.values import Places, is_a, label_of, shown
 
 __all__ = ["as_questions", "is_questions", "is_table", "read_questions"]
-
-#: Fields by which a mapping is a row of a log, and not a mapping of probabilities.
-FORMS = {"probs", "confidence", "logprobs", "samples", "signals", *NESTED}
 
 
 def read_questions(
@@ -44,9 +42,12 @@ def read_questions(
     A row of a log is ``{"id": 7, "question": "topic", "probs": {"a": 0.7, "b": 0.3}, "label":
     "a"}``. Instead of ``probs`` it may have ``logprobs`` of the options, ``samples`` of the answer,
     or a ``confidence`` that the answer is right (with ``correct``): a free answer, which is wrong
-    where its confidence is 0. The probability of yes is a number in ``probs``. A nested log has
-    several questions for one item, in ``decisions``, ``questions`` or ``answers``. A label that is
-    a mapping holds the shares of several raters.
+    where its confidence is 0. Of several the first in this order counts, and a ``confidence``
+    beside it is only checked. The probability of yes is a number in ``probs``. A nested log has
+    several questions for one item, in ``decisions``, ``questions`` or ``answers``, and their
+    outcomes in each or in ``labels`` by question. A label that is a mapping holds the shares of
+    several raters. Beside options ``correct`` tells whether the most likely one is right; false is
+    refused where several others could be. A label that was not sampled is "(other)".
 
     Parameters
     ----------

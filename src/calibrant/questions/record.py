@@ -228,9 +228,12 @@ class Questions(PlainRows):
 
     @property
     def digest(self) -> str:
-        """Hash of the items, questions, predictions and outcomes, in hexadecimal."""
-        parts = (self.probability, self.start, self.right, self.item.index, self.question.index)
-        names = repr([self.item.names.tolist(), self.question.names.tolist()]).encode()
+        """Hash of the items, questions, predictions and outcomes, in hexadecimal, whatever the
+        order of the rows and the names of the items.
+        """
+        rows = self.in_order()
+        parts = (rows.probability, rows.start, rows.right, rows.item_number, rows.question.index)
+        names = repr([rows.question.names.tolist(), rows.option.names.tolist()]).encode()
         held = b"".join(np.ascontiguousarray(part).tobytes() for part in parts)
         return hashlib.sha256(held + names).hexdigest()
 

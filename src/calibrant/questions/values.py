@@ -16,6 +16,7 @@ from calibrant.labels import is_missing
 __all__ = [
     "OddValue",
     "Places",
+    "by_text",
     "chance_of",
     "finite_of",
     "is_a",
@@ -25,10 +26,13 @@ __all__ = [
     "reading_row",
     "shown",
     "text_of",
+    "words_of",
 ]
 
 #: The largest whole number that is a name, and the largest that a float holds exactly.
 LARGEST, WHOLE = 10**300, 2.0**53
+#: Words for the event and its opposite among the names of options.
+EVENT = {"yes": 1, "true": 1, "1": 1, "no": 0, "false": 0, "0": 0}
 
 
 class OddValue(Exception):
@@ -152,3 +156,26 @@ def chance_of(value: Any) -> float:
     if not 0.0 <= number <= 1.0:
         raise OddValue("be from 0 to 1", value, "divide percentages by 100")
     return number
+
+
+def by_text(probs: Mapping[Any, Any]) -> Mapping[str, Any]:
+    """The probabilities of an answer by the texts of its options, with the opposite of a single
+    event.
+    """
+    if {*map(type, probs)} != {str}:
+        count = len(probs)
+        probs = {text_of(name): p for name, p in probs.items()}
+        if len(probs) < count:
+            raise OddValue("have options of different names", probs, "rename those that are alike")
+    if len(probs) > 1:
+        return probs
+    ((name, value),) = probs.items()
+    if words_of(name) != 1:
+        return probs
+    p = chance_of(value)
+    return {"no": 1.0 - p, "yes": p}
+
+
+def words_of(name: str) -> int:
+    """1 if a name means the event, 0 if its opposite, -1 otherwise."""
+    return EVENT.get(name.strip().lower(), -1)
