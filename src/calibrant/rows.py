@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from calibrant._kernels.draws import (
+    entry_codes,
     level_codes,
     mixed_codes,
     numbered_by_content,
@@ -74,35 +75,45 @@ def take_optional(values: dict[str, Any], rows: np.ndarray, total: int) -> dict[
 
 
 def feature_codes(X: Any) -> np.ndarray:
-    """(n,) uint64 from the content of each row of features of any kind; equal rows have equal
-    codes. The order and the names of the columns of a frame, or of numbers, do not count.
+    """(n,) uint64 from the content of each row of features in any container; equal rows have equal
+    codes. The order and the names of the columns do not count.
     """
     if sparse.issparse(X):
-        X = X.tocsr()
-        out = np.zeros(X.shape[0], dtype=np.uint64)
-        entry = mixed_codes(row_codes(X.data[:, None]), X.indices.astype(np.uint64))
-        np.add.at(out, np.repeat(np.arange(len(out)), np.diff(X.indptr)), entry)
-        return out
-    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-        return table_codes(X.reshape(len(X), -1))
+        return _sparse_codes(X.tocsr())
     if isinstance(X, NamedColumns | dict) or hasattr(X, "columns"):
         columns = [column for _, column in group_columns(X, "X")]
-        return table_codes(np.column_stack([_as_numbers(feature_codes(c)) for c in columns]))
-    values = X.tolist() if hasattr(X, "tolist") else list(X)
-    known = {text: _text_code(text) for text in set(map(repr, values))}
-    return np.array([known[repr(value)] for value in values], dtype=np.uint64)
+        return table_codes(np.column_stack([_numbers(c) for c in columns]))
+    numbers = _numbers(X)
+    return table_codes(numbers.reshape(len(numbers), -1))
 
 
-def _as_numbers(codes: np.ndarray) -> np.ndarray:
-    """Codes as whole numbers that float64 holds."""
-    return (codes >> np.uint64(11)).astype(np.float64)
+def _numbers(X: Any) -> np.ndarray:
+    """X as numbers; where it is not, a number for each row's text."""
+    try:
+        values = np.asarray(X)
+    except ValueError:
+        values = np.array([repr(row) for row in X], dtype=object)
+    if values.dtype.kind in "biuf":
+        return values
+    rows = list(map(repr, values.tolist()))
+    known = {text: _text_code(text) >> 11 for text in set(rows)}
+    return np.array([known[row] for row in rows], dtype=np.float64)
+
+
+def _sparse_codes(X: Any) -> np.ndarray:
+    """The codes of ``table_codes`` for a sparse matrix, from its entries."""
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return entry_codes(X.shape, rows, X.indices, X.data)
 
 
 def labelled_codes(X: Any, y: np.ndarray, stratify: bool) -> np.ndarray:
-    """(n,) uint64 from features and outcomes; classes count by their rows, not by their names."""
+    """(n,) uint64 from features and, where rows of equal features are to be told apart, outcomes.
+    Classes count by their rows, not by their names.
+    """
     codes = feature_codes(X)
     if not stratify:
-        return mixed_codes(codes, feature_codes(y))
+        _, index, count = np.unique(codes, return_inverse=True, return_counts=True)
+        return np.where(count[index] > 1, mixed_codes(codes, feature_codes(y)), codes)
     number = numbered_by_content(np.unique(y, return_inverse=True)[1], codes, np.ones(len(y)))
     return mixed_codes(codes, number.astype(np.uint64))
 

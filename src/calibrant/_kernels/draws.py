@@ -3,6 +3,7 @@
 import numpy as np
 
 __all__ = [
+    "entry_codes",
     "halves",
     "level_codes",
     "mixed_codes",
@@ -53,6 +54,20 @@ def level_codes(level: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.
     sums = np.zeros(int(level.max(initial=0)) + 1, dtype=np.uint64)
     np.add.at(sums, level, codes * np.rint(weight * SCALE).astype(np.uint64))
     return _mixed(sums)[level]
+
+
+def entry_codes(
+    shape: tuple[int, int], row: np.ndarray, column: np.ndarray, value: np.ndarray
+) -> np.ndarray:
+    """(n,) uint64, those of ``table_codes`` for a matrix of these entries and zeros."""
+    bits, (n, k) = _bits(value), shape
+    zero = _mixed(np.zeros(1, dtype=np.uint64))
+    columns = np.full(k, n, dtype=np.uint64) * zero
+    np.add.at(columns, column, _mixed(bits) - zero)
+    empty = _mixed(columns)
+    out = np.full(n, empty.sum(dtype=np.uint64))
+    np.add.at(out, row, _mixed(bits + columns[column]) - empty[column])
+    return out
 
 
 def placed_codes(values: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels import softmax as _softmax
-from calibrant._kernels.draws import numbered_by_content
 from calibrant._kernels.fixed_order import sum_in_sequence
 from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
@@ -123,10 +122,13 @@ class Predictions(Given):
     @cached_property
     def class_number(self) -> np.ndarray:
         """(n,) number of the true class of each row, in an order of the classes that depends on
-        their rows, not on their names or columns.
+        what is predicted, not on their names or columns, nor on the labels.
         """
-        own = np.round(self.own_probability, MARKED)
-        return numbered_by_content(self.strata, own, self.weights)
+        mass, P = self.weights / self.weights.sum(), self.probabilities
+        moments = mass @ P, np.einsum("n,nk,nk->k", mass, P, P)
+        rank = np.empty(self.n_classes, dtype=np.intp)
+        rank[np.lexsort([np.round(part, MARKED) for part in moments])] = np.arange(len(rank))
+        return rank[self.strata]
 
     @property
     def mark(self) -> np.ndarray:
