@@ -18,7 +18,7 @@ from calibrant.contracts.on_record import on_record
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.groups import WeightKind, clustered
 from calibrant.metrics.regression.sizes import root_mean_squared_error
-from calibrant.rows import in_order
+from calibrant.rows import order_of
 
 __all__ = ["RealStdCurve", "RmseRmvCurve", "real_std_curve", "rmse_rmv_curve"]
 
@@ -172,7 +172,6 @@ def _rmse_rmv_curve_of(
 ) -> RmseRmvCurve:
     require_level(level)
     require_count("n_bins", n_bins)
-    record = in_order(record)
     group, mass, variance, error = spread_bins(
         record.std, np.square(record.error), record.weights, n_bins
     )
@@ -195,6 +194,8 @@ def rmse_band(
     """Simulate the band of each bin's error for errors N(0, std^2), (2, G), from the bin of each
     row and the mass of each bin.
     """
+    order = order_of(record)
+    record, group = record.take(order), group[order]
     part, rng = np.square(record.std) / mass[group], null_generator(random_state)
     if record.cluster is not None:
         draw, count = (
