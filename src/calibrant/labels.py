@@ -184,11 +184,13 @@ def class_array(classes: ArrayLike | None, n_classes: int) -> np.ndarray | None:
 
 def array_of(values: Iterable[Any]) -> np.ndarray:
     """The values as an array that keeps each unchanged; only texts, or only numbers, keep their
-    dtype.
+    dtype, except whole numbers beyond int64, which NumPy would round.
     """
     kinds = {type(v) for v in values}
     if len(kinds) == 1 and kinds <= {int, str, bool, float}:
-        return np.array(values)
+        made = np.array(values)
+        if kinds != {int} or made.dtype.kind == "i":
+            return made
     return np.fromiter(values, dtype=object, count=len(values))
 
 

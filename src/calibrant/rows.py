@@ -131,7 +131,7 @@ def codes_of(record: Any) -> np.ndarray:
     out = row_codes(np.round(record.mark[:, None], DECIMALS))
     for field in fields(record):
         value = getattr(record, field.name)
-        value = value.at(LEVELS) if hasattr(value, "at") else value
+        value = value.at(LEVELS) if field.name == "forecast" else value
         of_rows = isinstance(value, np.ndarray) and len(value) == len(out)
         if value is None or field.name in NO_CONTENT:
             continue

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibrant.cli.wording import abridged, few
 from calibrant.errors import InputError, warn
-from calibrant.frames.columns import event_places, starred, whole_numbers
+from calibrant.frames.columns import class_names, event_places, starred, whole_numbers
 from calibrant.labels import is_missing, is_number, partner_of
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _named(source, text, several):
 def _matching(source, pattern):
     """Return the columns that match, and their classes: the part that the star stands for."""
     found = starred(source.content, pattern)
-    return list(found), whole_numbers(found.values()) if len(found) > 1 else None
+    return list(found), class_names(found.values()) if len(found) > 1 else None
 
 
 def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
@@ -182,13 +182,17 @@ def _remedy(text):
 
 def same_kind(labels: Any, classes: Sequence[str]) -> Any:
     """Convert texts to whole numbers if all of them are, so that "0" in a header and 0 in a column
-    are one class.
+    are one class. Two texts of one number, such as 1 and 01, stay texts.
     """
     texts = [str(v) for values in (labels, classes) if values is not None for v in values]
-    plain = whole_numbers(texts)
-    if plain == texts:
+    n_labels, plain = 0 if labels is None else len(labels), whole_numbers(texts)
+    apart = (
+        class_names(texts[n_labels:]) == plain[n_labels:]
+        if classes is not None
+        else len({text.strip().lstrip("+").split(".")[0] for text in set(texts)}) == len(set(plain))
+    )
+    if plain == texts or not apart:
         return labels, classes
-    n_labels = 0 if labels is None else len(labels)
     return None if labels is None else plain[:n_labels], (
         None if classes is None else plain[n_labels:]
     )

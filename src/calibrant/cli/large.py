@@ -325,12 +325,12 @@ def large_table(
     if found is None:
         yield None
         return
-    names, label, weight = found
+    (names, label, weight), classes = found
     with TemporaryDirectory(prefix="calibrant-") as folder:
         files = [str(file) for file in paths]
         if first.kind != "parquet" or columns.skip_missing:
             files = [f"{folder}/rows.parquet"]
-            count = _spooled(paths, count, files[0], (names, label, weight), columns)
+            count = _spooled(paths, count, files[0], (names, label, weight), columns, classes)
         labels = _labels(files, label)
         data: Any = read_source(_with_labels(first, label, labels), read, prefer=prefer)
         fitting(None, data)
@@ -338,9 +338,7 @@ def large_table(
 
 
 def _headed(first, columns, prefer):
-    """Return (names of the predictions, the label, the weight); None for predictions of another
-    kind.
-    """
+    """Return (names of predictions, label and weight) and the classes; None for another kind."""
     if columns.unit not in (None, "probability", "logit") or columns.predicted:
         return None
     data: Any = read_source(first, columns, labels=False, prefer=prefer)
@@ -349,10 +347,10 @@ def _headed(first, columns, prefer):
     label = key_of(first, columns.label, "label")
     if label is None:
         read_source(first, columns, prefer=prefer)  # its error lists the usual names
-    return data.names, label, key_of(first, columns.weight, "weight")
+    return (data.names, label, key_of(first, columns.weight, "weight")), data.classes or ()
 
 
-def _spooled(paths, count, target, names, columns):
+def _spooled(paths, count, target, names, columns, classes):
     """Write the columns needed to a Parquet file without the rows to skip, and return its number of
     rows.
     """
@@ -371,7 +369,9 @@ def _spooled(paths, count, target, names, columns):
                     name: as_floats(part.column(name), name, part.path)
                     for name in (*predictions, *([weight] if weight else []))
                 }
-                made = arrow.table({**values, label: _label_column(part, label, kind, arrow)})
+                made = arrow.table(
+                    {**values, label: _label_column(part, label, kind, arrow, classes)}
+                )
                 kind = made.schema.field(label).type
                 writer = writer or parquet.ParquetWriter(target, made.schema)
                 writer.write_table(made)
@@ -388,13 +388,13 @@ def _spooled(paths, count, target, names, columns):
     return rows
 
 
-def _label_column(part, label, kind, arrow):
+def _label_column(part, label, kind, arrow, classes):
     """Return the labels of a part in the type of earlier parts; whole numbers in text become one
-    text each.
+    text each, unless a class has that text.
     """
     values = part.column(label)
     if part.kind == "csv":
-        plain = {value: str(whole_numbers([value])[0]) for value in set(values)}
+        plain = {v: v if v in classes else str(whole_numbers([v])[0]) for v in set(values)}
         if any(not value.strip() for value in plain):
             raise InputError(
                 f"{part.path} must have a label in every row; some rows have none; fill them in or"

@@ -18,7 +18,7 @@ from calibrant.contracts.domain import Domain
 from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError, warn
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.frames.columns import starred
+from calibrant.frames.columns import starred, whole_numbers
 from calibrant.labels import label_key, places
 from calibrant.predictions import Predictions, read
 
@@ -364,9 +364,8 @@ def _right(source, label, predicted):
     require_all(missing_in(source, key), key, source.path, "an answer")
     y, answers = (source.column(name) for name in (label, key))
     if source.kind == "csv":
-        y, answers = table_columns.same_kind(
-            [text.strip() for text in y], [text.strip() for text in answers]
-        )
+        plain = whole_numbers(text.strip() for text in (*y, *answers))
+        y, answers = plain[: len(y)], plain[len(y) :]
     return np.array([label_key(a) == label_key(b) for a, b in zip(y, answers, strict=True)])
 
 

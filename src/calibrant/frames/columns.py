@@ -17,6 +17,7 @@ from calibrant.predictions import Inputs
 __all__ = [
     "EVERY",
     "Layout",
+    "class_names",
     "coded",
     "combinations",
     "encode",
@@ -56,6 +57,8 @@ def event_places(labels: Iterable[Any], event: Any = None) -> list[bool]:
     )
 
 
+#: From here on, not every whole number is a float64.
+EXACT = 2.0**53
 EVERY = ("hour", "day", "week", "month", "quarter", "year")
 #: Integers within a range smaller than this are encoded by their offset from the smallest.
 SPAN = 8192
@@ -228,7 +231,7 @@ def layout(
     named = classes
     if mode == "columns" and classes is None:
         classes = (
-            whole_numbers(starred(values, probabilities).values())
+            class_names(starred(values, probabilities).values())
             if isinstance(probabilities, str)
             else values
         )
@@ -383,7 +386,8 @@ def starred_levels(names: Any, pattern: str) -> dict[str, float]:
 
 
 def whole_numbers(texts: Any) -> list[Any]:
-    """The texts as integers if all of them are; otherwise the texts.
+    """The texts as integers if all of them are, and none is too large for a float to hold;
+    otherwise the texts.
 
     The "0" of a header and the 0 or 0.0 of a column are then the same class.
 
@@ -400,11 +404,24 @@ def whole_numbers(texts: Any) -> list[Any]:
     return [number[text] for text in listed]
 
 
+def class_names(texts: Any) -> list[Any]:
+    """The names of classes as integers if all of them are and stay apart, or as the texts.
+
+    Examples
+    --------
+    >>> class_names(["0", "1"]), class_names(["1", "01"]), class_names(["1", "1.0"])
+    ([0, 1], ['1', '01'], ['1', '1.0'])
+    """
+    listed = list(texts)
+    plain = whole_numbers(listed)
+    return plain if len(set(plain)) == len(set(listed)) else listed
+
+
 def _as_whole(text: str) -> int:
     number = float(text)
-    if "_" in text or not number.is_integer():
+    if "_" in text or not number.is_integer() or abs(number) >= EXACT:
         raise ValueError(text)
-    return int(text) if text.lstrip("+-").isdecimal() else int(number)
+    return int(number)
 
 
 def _whole(column: Any, name: str) -> Any:
