@@ -84,12 +84,12 @@ def test_h24_a_usual_column_keeps_its_unit_too(unit, rows, run, tmp_path):
 @pytest.mark.parametrize("sets", [(), ("--sets",)], ids=["accept", "sets"])
 def test_h24_a_rule_reads_the_unit_of_its_fit(sets, unit, rows, run, tmp_path):
     named = ("--risk", "p_default")
-    asked = (*named, "--inputs", unit, "--max-error", 0.3, *sets)
-    run("decide", f"{unit}_p_default.csv", *asked, "-o", "rule")
+    asked = sets or ("--max-error", 0.3)
+    run("decide", f"{unit}_p_default.csv", *named, "--inputs", unit, *asked, "-o", "rule")
     run("apply", "rule", f"{unit}_p_default.csv", *named, "-o", "out.csv")
     with open(tmp_path / "out.csv", newline="", encoding="utf-8") as file:
         found = [list(row.values())[-1] for row in csv.DictReader(file)]
-    run("decide", "probability_p_default.csv", *named, "--max-error", 0.3, *sets, "-o", "same")
+    run("decide", "probability_p_default.csv", *named, *asked, "-o", "same")
     run("apply", "same", "probability_p_default.csv", *named, "-o", "same.csv")
     with open(tmp_path / "same.csv", newline="", encoding="utf-8") as file:
         assert found == [list(row.values())[-1] for row in csv.DictReader(file)]

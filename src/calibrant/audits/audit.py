@@ -188,7 +188,8 @@ def audit(
     require_level(level)
     for name, value in (("depth", depth), ("n_bins", n_bins), ("n_draws", n_draws)):
         require_count(name, value)
-    require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
+    if not isinstance(random_state, np.random.Generator | np.random.RandomState | None):
+        require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
     require_not_negative("tolerance", tolerance)
     require_option("null", "strong" if null is None else null, ("strong", "weak"))
     require_option("control", control, ("any", "share"))
