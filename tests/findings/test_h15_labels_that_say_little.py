@@ -10,7 +10,13 @@ import pytest
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.labels import SoftLabels
-from calibrant.questions import audit_transport, compare_rates, labels_for_width
+from calibrant.questions import (
+    QuestionRules,
+    audit_transport,
+    compare_rates,
+    labels_for_width,
+    read_questions,
+)
 
 N = 300
 
@@ -132,3 +138,11 @@ def test_the_planned_labels_use_every_option(option, run, tmp_path):
         for more in ([], [f"--{option}", *column[option]])
     ]
     assert needed[0] != needed[1]
+
+
+@pytest.mark.parametrize("value", ["x", np.nan, -1, 2, {}, [0.5], np.array([0.5, 0.5]), True])
+def test_a_risk_to_escalate_is_a_number_from_0_to_1(value):
+    judge = log()["judge"]
+    record = read_questions(judge[:, None], (judge[:, None] > 0.5).astype(int))
+    with pytest.raises(InputError, match="escalate must be a risk from 0 to 1"):
+        QuestionRules(risk=0.5, escalate=value).fit(record)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -237,6 +238,14 @@ class QuestionRules(Promised, Saved, BaseEstimator):
                 f" {self.over!r}."
             )
         require_option("family", self.family, ("split", "order"))
+        worst = self.escalate
+        if worst is not None and (
+            isinstance(worst, bool) or not (isinstance(worst, Real) and 0.0 <= worst <= 1.0)
+        ):
+            raise InputError(
+                f"escalate must be a risk from 0 to 1; got {worst!r}; leave it out to ask about"
+                " every row that is not answered."
+            )
         require_option("when_uncertain", self.when_uncertain, ("raise", "answer_none"))
 
     def _read_costs(self, questions: set[str]) -> dict[str, tuple[float, float]]:
