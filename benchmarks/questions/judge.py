@@ -2,7 +2,7 @@
 
 Cells of judges (good, bad, useless, nearly perfect, biased, wrong in whole clusters, on log-odds),
 rates, labels, designs (plain, clusters, unequal chances, soft labels) and populations. The method
-was chosen on seeds below ``JUDGED`` and on half of the judges; the table is of other seeds.
+was chosen on seeds below ``JUDGED``; the table is of the same judges with other seeds.
 """
 
 from collections.abc import Iterator

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.errors import InputError
 from calibrant.questions import audit_transport, compare_rates, labels_for_width
 
 
@@ -88,3 +89,35 @@ def test_a_perfect_pilot_does_not_plan_ten_labels():
     judge, y, _ = drawn(1, n, passes=0.0)
     found = cb.estimate_rate(judge=judge, labels=y)
     assert found.high - found.low == pytest.approx(0.05, rel=0.15)
+
+
+def test_the_audit_of_an_unbiased_judge_counts_the_error_of_its_curve():
+    covered, item, runs = 0, np.tile(np.arange(400), 2), 120
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        judge = 0.1 + 0.8 * rng.random(800)
+        y = (rng.random(800) < judge).astype(float)
+        y[~np.isin(item, rng.choice(400, 200, False))] = np.nan
+        model = np.repeat(["a", "b"], 400)
+        audited = audit_transport(judge=judge, labels=y, model=model, item=item)
+        covered += sum(one.low <= 0.0 <= one.high for one in audited)
+    # Without the error of the curve .84 are covered.
+    assert covered / (2 * runs) >= 0.91
+
+
+def test_a_rate_is_inside_its_interval_and_of_0_to_1():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = (rng.random(2000) < 0.97) * 1.0
+        judge = np.clip(0.95 * y + 0.1 * rng.normal(size=2000), 0.0, 1.0)
+        labels = np.where(np.arange(2000) < 15, y, np.nan)
+        rate = cb.estimate_rate(judge=judge, labels=labels)
+        for value, low, high in ((rate.value, rate.low, rate.high), rate.classical):
+            assert 0.0 <= low <= value <= high <= 1.0
+
+
+def test_scores_of_both_orders_are_probabilities():
+    rng = np.random.default_rng(0)
+    labels = np.where(np.arange(300) < 50, rng.random(300) < 0.5, np.nan)
+    with pytest.raises(InputError, match="probabilities from 0 to 1"):
+        cb.estimate_rate(judge=rng.random(300), labels=labels, swapped=3.0 * rng.random(300))

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.intervals import minus, sum_limits
+from calibrant._kernels.intervals import minus, normal_quantile, sum_limits
 from calibrant.arrays import to_array
 from calibrant.contracts.columns import Result
 from calibrant.contracts.interval import require_level
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 from calibrant.groups import Groups
+from calibrant.maps.isotonic import Isotonic
 from calibrant.questions.residuals import influences, narrower, residual_limits
 from calibrant.questions.scored_rows import LEAST, Sample, fitted_curve, read_names, read_sample
 
@@ -199,9 +200,10 @@ def audit_transport(
 
     .. math:: \hat\beta_m = \frac1{n_m} \sum_{i \in m} (y_i - g_{-m}(f_i))
 
-    with isotonic regression :math:`g_{-m}` on the labelled rows of the other models. It "holds" if
-    the interval lies within the margin, "fails" if it lies beyond it, and is "shifted" if it
-    excludes 0; with fewer than 20 labelled items there are "too few".
+    with isotonic regression :math:`g_{-m}` on the labelled rows of the other models, whose own
+    error is part of the interval. It "holds" if the interval lies within the margin, "fails" if it
+    lies beyond it, and is "shifted" if it excludes 0; with fewer than 20 labelled items there are
+    "too few".
 
     Parameters
     ----------
@@ -252,15 +254,42 @@ def audit_transport(
         inside = sample.score[rest].min(), sample.score[rest].max()
         scores = sample.score[code == k]
         outside = float(((scores < inside[0]) | (scores > inside[1])).mean())
-        expected = fitted_curve(sample.of(rest)).predict(sample.score[own])
-        away = sample.label[own] - expected
-        ends = -float(expected.max()), 1.0 - float(expected.min())
-        ones = np.ones(len(away))
-        low, high = residual_limits(away, ones, sample.cluster[own], ends, level)
+        value, low, high = _bias(sample.of(own), sample.of(rest), level)
         state = _state(low, high, margin)
-        numbers = (float(away.mean()), low, high, margin)
-        found.append(Transport(state, str(name), *numbers, n, outside))
+        found.append(Transport(state, str(name), value, low, high, margin, n, outside))
     return found
+
+
+def _bias(own: Sample, rest: Sample, level: float) -> tuple[float, float, float]:
+    """(mean label less mean of the curve of the other rows, low, high); the errors of both are
+    correlated by their items, and added in quadrature at each end.
+    """
+    assert own.cluster is not None
+    assert rest.cluster is not None
+    curve = fitted_curve(rest)
+    expected = curve.predict(own.score)
+    away, n_items = own.label - expected, int(max(own.cluster.max(), rest.cluster.max())) + 1
+    ends = -float(expected.max()), 1.0 - float(expected.min())
+    low, high = residual_limits(away, np.ones(len(away)), own.cluster, ends, level)
+    mean = float(away.mean())
+    moves = np.bincount(own.cluster, (away - mean) / len(away), n_items)
+    both = moves - np.bincount(rest.cluster, _moves_of_mean(curve, rest, own.score), n_items)
+    freedom = min(len(np.unique(one.cluster)) for one in (own, rest)) - 1.0
+    spare = normal_quantile(level, freedom) ** 2 * max(float(both @ both - moves @ moves), 0.0)
+    below, above = (math.hypot(end - mean, math.sqrt(spare)) for end in (low, high))
+    return mean, mean - below, mean + above
+
+
+def _moves_of_mean(curve: Isotonic, part: Sample, score: np.ndarray) -> np.ndarray:
+    """The influence of each fitted row (n,) on the curve's mean over other scores: its residual,
+    without its share in the value of its block, times the share of these scores in the block.
+    """
+    first, last = curve.score_[::2], curve.score_[1::2]
+    between = 0.5 * (last[:-1] + first[1:])
+    block, other = np.searchsorted(between, part.score), np.searchsorted(between, score)
+    count = np.bincount(block, minlength=len(first))
+    share = np.bincount(other, minlength=len(first)) / (len(score) * np.maximum(count - 1, 1))
+    return share[block] * (part.label - curve.predict(part.score))
 
 
 def _state(low: float, high: float, margin: float) -> str:

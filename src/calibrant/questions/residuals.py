@@ -106,7 +106,10 @@ def rate_limits(
         spare = _squares(both, sample.cluster) - _squares(moves / len(weight), part.cluster)
         spare = normal_quantile(level) ** 2 * max(spare, 0.0)
     below, above = (math.sqrt(rest * (end - mean) ** 2 + spare) for end in (low, high))
-    return value, max(value - below, 0.0), min(value + above, 1.0)
+    low, high = value - below, value + above
+    # The mean of the scores corrected by few labels may leave the range of a rate.
+    value = min(max(value, 0.0), 1.0)
+    return value, min(max(low, 0.0), value), max(min(high, 1.0), value)
 
 
 def narrower(sample: Sample, level: float, population: str = "new") -> tuple[float, Limits, Limits]:

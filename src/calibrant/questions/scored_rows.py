@@ -145,6 +145,13 @@ def _both_orders(score: np.ndarray, swapped: Any) -> tuple[np.ndarray, float]:
             f"swapped must hold a finite score for each of judge, of shape {score.shape}; got"
             f" shape {second.shape} with {int((~np.isfinite(second)).sum()):,} missing."
         )
+    for name, one in (("judge", score), ("swapped", second)):
+        outside = (one < 0.0) | (one > 1.0)
+        if outside.any():
+            raise InputError(
+                f"{name} must be probabilities from 0 to 1, as swapped is passed; got"
+                f" {one[outside][0]:g}; pass the chance that the first answer is better."
+            )
     bias = math.fsum((score - second).ravel().tolist()) / score.size
     return 0.5 * (score + second), bias
 
