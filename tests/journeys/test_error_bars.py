@@ -52,8 +52,8 @@ def test_good_std_raise_no_alarm_beyond_the_level(spread):
 
 
 def test_the_command_tells_her_and_names_what_mends_it(tmp_path):
-    mean, std, _ = useless(0, 2500)
-    y = np.random.default_rng(3).standard_normal(2500)  # one std would be right for all rows
+    mean, std, _ = useless(2, 2500)
+    y = np.random.default_rng(5).standard_normal(2500)  # one std would be right for all rows
     table = tmp_path / "forecasts.csv"
     lines = ["mean,std,y", *(f"{a},{b},{c}" for a, b, c in zip(mean, std, y, strict=True))]
     table.write_text("\n".join(lines), "utf-8")
