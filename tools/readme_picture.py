@@ -38,6 +38,7 @@ def predictions():
         "model": model,
         "X_train": X[:400],
         "y_train": y[:400],
+        "X_cal": X[cal],
         "X_test": X[test],
         "p_cal": p[cal],
         "y_cal": y[cal],

@@ -274,7 +274,7 @@ def _bias(own: Sample, rest: Sample, level: float) -> tuple[float, float, float]
     mean = float(away.mean())
     moves = np.bincount(own.cluster, (away - mean) / len(away), n_items)
     both = moves - np.bincount(rest.cluster, _moves_of_mean(curve, rest, own.score), n_items)
-    freedom = min(len(np.unique(one.cluster)) for one in (own, rest)) - 1.0
+    freedom = min(len(np.unique(names)) for names in (own.cluster, rest.cluster)) - 1.0
     spare = normal_quantile(level, freedom) ** 2 * max(float(both @ both - moves @ moves), 0.0)
     below, above = (math.hypot(end - mean, math.sqrt(spare)) for end in (low, high))
     return mean, mean - below, mean + above
