@@ -372,7 +372,7 @@ def test_labels_of_any_hashable_kind(kind, tmp_path):
     assert metrics.accuracy(y, P2, classes=names) == pytest.approx(2 / 3)
 
 
-@pytest.mark.parametrize("names", [[-1, 1], [1, 2], ["no", "yes"]], ids=str)
+@pytest.mark.parametrize("names", [[-1, 1], [1, 2], ["bad", "good"]], ids=str)
 def test_labels_that_are_not_column_numbers_ask_for_classes(names):
     y = [names[k] for k in Y2]
     with pytest.raises(
@@ -380,6 +380,16 @@ def test_labels_that_are_not_column_numbers_ask_for_classes(names):
     ):
         read(P2, y)
     assert read(P2, y, classes=names).labels.tolist() == Y2.tolist()
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], ["No", "Yes"], ["NO", "YES"]], ids=str)
+@pytest.mark.parametrize("P", [P2, P2[:, 1]], ids=["two columns", "one column"])
+def test_no_and_yes_need_no_classes(names, P):
+    record = read(P, [names[k] for k in Y2])
+    assert record.labels.tolist() == Y2.tolist()
+    assert record.classes.tolist() == names
+    # One of them alone is enough.
+    assert read(P, [names[1]] * len(P)).labels.tolist() == [1] * len(P)
 
 
 def test_booleans_need_no_classes():
@@ -427,11 +437,12 @@ def test_predicting_other_columns_than_fitted():
 
 def test_inputs_is_never_guessed():
     with pytest.raises(
-        InputError, match=r"""inputs must be "probability" or "logit"; got 'logits'\."""
+        InputError, match=r"""inputs must be "probability" or "logit"; got 'scores'\."""
     ):
-        cb.TemperatureScaling(inputs="logits").fit(P3, Y3)
+        cb.TemperatureScaling(inputs="scores").fit(P3, Y3)
     # Probabilities are logits too, if one says so.
-    np.testing.assert_allclose(read(P3, inputs="logit").probabilities, softmax(P3), rtol=1e-15)
+    for name in ("logit", "logits"):
+        np.testing.assert_allclose(read(P3, inputs=name).probabilities, softmax(P3), rtol=1e-15)
 
 
 @pytest.mark.parametrize(

@@ -63,12 +63,15 @@ class Questions(PlainRows):
     def mark(self) -> np.ndarray:
         return self.of_right + self.right
 
+    def options_of(self, rows: np.ndarray) -> np.ndarray:
+        """Positions of the options of rows, which may be in any order."""
+        return np.concatenate([np.arange(*self.start[i : i + 2]) for i in rows])
+
     def _own(self, rows: Any) -> dict[str, Any]:
         rows = np.arange(len(self))[rows]
-        own = [np.arange(*self.start[i : i + 2]) for i in rows]
         return {
-            "probability": self.probability[np.concatenate(own)],
-            "start": np.append(0, np.cumsum([len(one) for one in own])),
+            "probability": self.probability[self.options_of(rows)],
+            "start": np.append(0, np.cumsum(np.diff(self.start)[rows])),
             "right": self.right[rows],
             "names": tuple(self.names[i] for i in rows),
         }
@@ -76,7 +79,7 @@ class Questions(PlainRows):
     def gathered(self, parts: Sequence[np.ndarray], rows: Sequence[np.ndarray]) -> np.ndarray:
         out = np.empty(len(self.probability))
         for part, own in zip(parts, rows, strict=True):
-            out[np.isin(self.row, own)] = part
+            out[self.options_of(own)] = part
         return out
 
     def recalibrated(self, result: np.ndarray, output: str = "probability") -> Self:

@@ -72,6 +72,13 @@ def test_a_record_says_its_domain_and_keeps_the_protocol():
         read_questions(["a"], [[("a", 0.4)]])
 
 
+def test_parts_are_gathered_by_rows_in_any_order():
+    record = read_questions(*data(7))
+    rows = [np.array([5, 0, 3]), np.array([6, 1, 4, 2])]
+    parts = [record.take(own).probability for own in rows]
+    assert record.gathered(parts, rows).tolist() == record.probability.tolist()
+
+
 def test_models_are_compared_in_pairs():
     y, P = data()
     better = QuestionTemperature().fit(P, y).predict(P)

@@ -2,6 +2,7 @@
 
 import tracemalloc
 import warnings
+from inspect import unwrap
 
 import numpy as np
 import pytest
@@ -251,7 +252,7 @@ def test_a_training_set_on_disk_never_comes_into_memory_whole(tmp_path, monkeypa
     y, X, predicted = rng.integers(0, 3, len(mapped)), mapped[:4] // 2, np.arange(4) % 3
     # The modules that the index itself uses: doctests of the same run may have loaded others of the
     # same names.
-    index = ExactIndex.fit.__globals__
+    index = unwrap(ExactIndex.fit).__globals__
     for module in (index, index["StoredPoints"].slices.__globals__):
         monkeypatch.setitem(module, "BLOCK_BYTES", 2**18)
     monkeypatch.setattr(index["bounds"], "SAMPLE_NUMBERS", 2**15)

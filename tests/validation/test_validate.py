@@ -13,8 +13,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import calibrant as cb
+from calibrant._kernels.draws import mixed_codes
 from calibrant.errors import InputError
 from calibrant.metrics import event_brier_score, log_loss
+from calibrant.rows import feature_codes
 from calibrant.validation.result import Rows, measure, resample_measures, uninformed
 
 KEYS = (
@@ -31,6 +33,12 @@ MODEL = LogisticRegression(C=1e4, solver="newton-cholesky")
 def _rows(rng, n=120, d=8):
     X = rng.normal(size=(n, d))
     return X, (rng.random(n) < special.expit(X[:, 0] - 0.3)).astype(int)
+
+
+def _in_order(X, y):
+    """The rows in the order of their content, in which validate draws."""
+    order = np.argsort(mixed_codes(feature_codes(X), y.astype(np.uint64)))
+    return X[order], y[order]
 
 
 class Constant(ClassifierMixin, BaseEstimator):
@@ -79,7 +87,7 @@ def test_of_a_constant_model_the_optimism_of_the_brier_score_is_twice_the_varian
 
 
 def test_the_corrected_value_is_harrells_by_hand():
-    X, y = _rows(np.random.default_rng(0), n=60, d=3)
+    X, y = _in_order(*_rows(np.random.default_rng(0), n=60, d=3))
     found = cb.plan.validate(MODEL, X, y, n_resamples=5, n_outer=0, random_state=7)
     rng, gaps = np.random.default_rng(7), []
     for _ in range(5):
@@ -111,7 +119,7 @@ def test_the_632_plus_of_a_model_that_knows_its_rows_by_heart_is_what_it_does_on
 
 
 def test_the_weight_of_the_632_plus_by_hand():
-    X, y = _rows(np.random.default_rng(2), n=50, d=4)
+    X, y = _in_order(*_rows(np.random.default_rng(2), n=50, d=4))
     found = cb.plan.validate(MODEL, X, y, n_resamples=6, n_outer=0, random_state=3)
     rows = Rows(X, y.astype(float), np.ones(50), None, None, np.array([0, 1]), False)
     unseen = np.array(

@@ -105,7 +105,9 @@ class Record(Protocol):
         ...
 
     def gathered(self, parts: Any, rows: Sequence[np.ndarray]) -> Any:
-        """Calibrated predictions, from those of several fits for ``rows[k]`` each."""
+        """Calibrated predictions, from those of several fits for ``rows[k]`` each, which are in any
+        order.
+        """
 
     def recalibrated(self, result: Any, output: str = ...) -> Self:
         """The same rows with a calibrator's predictions."""
