@@ -109,7 +109,7 @@ def test_the_632_plus_of_a_model_that_knows_its_rows_by_heart_is_what_it_does_on
     """
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(150, 4)), np.arange(150) % 2
-    whole = cb.plan.validate(KNeighborsClassifier(1), X, y, n_resamples=30, n_outer=0)
+    whole = cb.plan.validate(KNeighborsClassifier(1), X, y, n_resamples=150, n_outer=0)
     found = whole["event_brier_score"]
     assert found.apparent == 0.0
     assert found.corrected_632 == pytest.approx(0.5, abs=0.08)
