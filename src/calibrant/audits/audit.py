@@ -188,8 +188,7 @@ def audit(
     require_level(level)
     for name, value in (("depth", depth), ("n_bins", n_bins), ("n_draws", n_draws)):
         require_count(name, value)
-    if not isinstance(random_state, np.random.Generator | np.random.RandomState | None):
-        require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
+    _require_seed(random_state)
     require_not_negative("tolerance", tolerance)
     require_option("null", "strong" if null is None else null, ("strong", "weak"))
     require_option("control", control, ("any", "share"))
@@ -227,6 +226,11 @@ def audit(
         n_draws,
         random_state,
     )
+
+
+def _require_seed(random_state: Any) -> None:
+    if not isinstance(random_state, np.random.Generator | np.random.RandomState | None):
+        require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
 
 
 def audit_record(
