@@ -185,10 +185,9 @@ def audit(
     1 of 2 groups is miscalibrated; the worst is site b: predicted 30.0 %, observed 50.0 % (n =
     200); 1 has too few rows to tell.
     """
-    require_level(level)
     for name, value in (("depth", depth), ("n_bins", n_bins), ("n_draws", n_draws)):
         require_count(name, value)
-    _require_seed(random_state)
+    _require_level_and_seed(level, random_state)
     require_not_negative("tolerance", tolerance)
     require_option("null", "strong" if null is None else null, ("strong", "weak"))
     require_option("control", control, ("any", "share"))
@@ -228,7 +227,8 @@ def audit(
     )
 
 
-def _require_seed(random_state: Any) -> None:
+def _require_level_and_seed(level: float, random_state: Any) -> None:
+    require_level(level)
     if not isinstance(random_state, np.random.Generator | np.random.RandomState | None):
         require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
 
