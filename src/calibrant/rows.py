@@ -94,7 +94,7 @@ def _numbers(X: Any) -> np.ndarray:
     except ValueError:
         values = np.array([repr(row) for row in X], dtype=object)
     if values.dtype.kind in "biuf":
-        return values
+        return _single(values)
     rows = list(map(repr, values.tolist()))
     known = {text: _text_code(text) >> 11 for text in set(rows)}
     return np.array([known[row] for row in rows], dtype=np.float64)
@@ -103,7 +103,13 @@ def _numbers(X: Any) -> np.ndarray:
 def _sparse_codes(X: Any) -> np.ndarray:
     """The codes of ``table_codes`` for a sparse matrix, from its entries."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return entry_codes(X.shape, rows, X.indices, X.data)
+    return entry_codes(X.shape, rows, X.indices, _single(X.data))
+
+
+def _single(values: np.ndarray) -> np.ndarray:
+    """Numbers in single precision: last bits, which differ between processors, do not count."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
 
 
 def labelled_codes(X: Any, y: np.ndarray, stratify: bool) -> np.ndarray:
