@@ -145,7 +145,7 @@ def validate(
     >>> found = validate(LogisticRegression(C=np.inf), X, y, n_resamples=50, n_outer=0)
     >>> slope = found["calibration_slope"]
     >>> round(slope.apparent, 2), round(slope.corrected, 1)
-    (1.0, 0.7)
+    (1.0, 0.8)
     """
     require_level(level)
     require_count("n_resamples", n_resamples, 2, usual=200)
