@@ -98,7 +98,8 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     threshold_ : float
         Rows whose score is above it are accepted; -inf where all are, inf where none is.
     certificate_ : Certificate
-    guarantee_ : Guarantee of the risk; guarantees_ : list, with that of the recall
+    guarantee_ : Guarantee of the risk
+    guarantees_ : list of Guarantee, with that of the recall
     n_, accepted_, errors_, bound_ : float
         The numbers of the certificate.
     signal_ : the fitted signal, or None
