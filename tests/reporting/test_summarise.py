@@ -178,7 +178,8 @@ def test_weights_are_repetition(sharp):
     rows = np.repeat(np.arange(300), weight)
     cal = cb.TemperatureScaling().fit(Q, y)
     a = summarise(y, Q, calibrator=cal, sample_weight=weight, in_sample=False, n_resamples=100)
-    b = summarise(y[rows], Q[rows], calibrator=cal, in_sample=False, n_resamples=100)
+    with pytest.warns(cb.errors.CalibrationWarning, match="repeat an earlier one"):
+        b = summarise(y[rows], Q[rows], calibrator=cal, in_sample=False, n_resamples=100)
     assert a["data"]["n"] == b["data"]["n"]
     for left, right in zip(a["metrics"], b["metrics"], strict=True):
         assert left["after"]["value"] == pytest.approx(right["after"]["value"])
