@@ -124,10 +124,12 @@ class Predictions(Given):
         """(n,) number of the true class of each row, in an order of the classes that depends on
         what is predicted, not on their names or columns, nor on the labels.
         """
-        mass, P = self.weights / self.weights.sum(), self.probabilities
-        moments = mass @ P, np.einsum("n,nk,nk->k", mass, P, P)
+        moments = np.zeros((2, self.n_classes))
+        for block in self.blocks():
+            mass, P = block.weights / self.weights.sum(), block.probabilities
+            moments += mass @ P, np.einsum("n,nk,nk->k", mass, P, P)
         rank = np.empty(self.n_classes, dtype=np.intp)
-        rank[np.lexsort([np.round(part, MARKED) for part in moments])] = np.arange(len(rank))
+        rank[np.lexsort(np.round(moments, MARKED))] = np.arange(len(rank))
         return rank[self.strata]
 
     @property

@@ -110,7 +110,7 @@ def canonical(record: Predictions) -> Pieces:
         apart = np.empty(len(record), dtype=np.intp)
         apart[order_of(record)] = np.arange(len(record))
     order, number = number_rows(record.log_probabilities, apart)
-    number = _renumbered(record.take(order[np.diff(number, prepend=-1) > 0]))[number]
+    number = _renumbered(record, order[np.diff(number, prepend=-1) > 0])[number]
     order, number = order[np.argsort(number, kind="stable")], np.sort(number)
     each, given = record.weights[order], np.empty(len(order), dtype=np.intp)
     weight = np.bincount(number, weights=each)
@@ -122,16 +122,20 @@ def canonical(record: Predictions) -> Pieces:
     return Pieces(merged, row, share, np.minimum(given, len(row) - 1))
 
 
-def _renumbered(distinct: Predictions) -> np.ndarray:
-    """(m,) numbers of distinct rows by the content of their classes and their predictions, so that
-    neither the names nor the order of the classes changes a result.
+def _renumbered(record: Predictions, rows: np.ndarray) -> np.ndarray:
+    """(m,) numbers of distinct rows of a record, in the order of the content of their classes and
+    their predictions, so that neither the names nor the order of the classes changes a result.
     """
-    logs = np.round(distinct.log_probabilities, DECIMALS)
-    own = np.take_along_axis(logs, distinct.strata[:, None], axis=1)[:, 0]
-    keys = [table_codes(logs), own, distinct.class_number]
-    keys = keys if distinct.cluster is None else [distinct.cluster, *keys]
-    out = np.empty(len(distinct), dtype=np.intp)
-    out[np.lexsort(keys)] = np.arange(len(distinct))
+    logs, distinct = record.log_probabilities, record.take(rows)
+    own = np.round(logs[rows, distinct.strata], DECIMALS)
+    keys = np.array([own, distinct.class_number])
+    order = np.lexsort(keys)
+    if (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0).any():
+        # The content of whole rows costs more, and is needed for ties only.
+        cluster = [] if distinct.cluster is None else [distinct.cluster]
+        order = np.lexsort([*cluster, table_codes(np.round(logs[rows], DECIMALS)), *keys])
+    out = np.empty(len(rows), dtype=np.intp)
+    out[order] = np.arange(len(rows))
     return out
 
 
