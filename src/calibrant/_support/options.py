@@ -12,6 +12,7 @@ __all__ = [
     "require_matrix_size",
     "require_not_negative",
     "require_option",
+    "require_seed",
 ]
 
 #: Largest count that needs no other limit: bins, draws and windows beyond it fill the memory.
@@ -30,6 +31,11 @@ def require_count(
         rule = f"of at least {least}" if small else f"from {least} to {most:,}"
         hint = "" if usual is None else f"; {usual} is usual"
         raise InputError(f"{name} must be a whole number {rule}; got {value!r}{hint}.")
+
+
+def require_seed(name: str, value: object) -> None:
+    """Raise InputError unless ``value`` is a seed of NumPy's generators."""
+    require_count(name, value, 0, most=2**32 - 1, usual=0)
 
 
 def require_option(name: str, value: object, options: Iterable[str]) -> None:

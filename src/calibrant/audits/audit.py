@@ -7,7 +7,12 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._kernels.draws import numbered_by_content, row_codes
-from calibrant._support.options import require_count, require_not_negative, require_option
+from calibrant._support.options import (
+    require_count,
+    require_not_negative,
+    require_option,
+    require_seed,
+)
 from calibrant.arrays import ArrayLike
 from calibrant.audits.families import audited
 from calibrant.audits.found import number_features
@@ -230,7 +235,7 @@ def audit(
 def _require_level_and_seed(level: float, random_state: Any) -> None:
     require_level(level)
     if not isinstance(random_state, np.random.Generator | np.random.RandomState | None):
-        require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
+        require_seed("random_state", random_state)
 
 
 def audit_record(

@@ -7,7 +7,12 @@ import numpy as np
 
 from calibrant._kernels.conformal import shares
 from calibrant._kernels.draws import placed_codes, uniform_of_rows
-from calibrant._support.options import require_count, require_not_negative, require_option
+from calibrant._support.options import (
+    require_count,
+    require_not_negative,
+    require_option,
+    require_seed,
+)
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.interval import require_level
@@ -395,4 +400,4 @@ def require_options(
         require_count("k_reg", k_reg, 0)
     require_share("fit_share", share)
     require_count("n_bins", n_bins, 256)
-    require_count("random_state", seed, 0, most=2**32 - 1, usual=0)
+    require_seed("random_state", seed)

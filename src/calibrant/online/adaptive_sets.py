@@ -7,7 +7,7 @@ import numpy as np
 
 from calibrant._kernels.online_quantiles import ideal_worst_window, worst_window
 from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_count, require_option
+from calibrant._support.options import require_option, require_seed
 from calibrant._support.saving import Saved
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import require_fitted
@@ -176,7 +176,7 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
         """
         require_method(self.level, self.method, self.rate, self.window, self.delay)
         require_option("score", self.score, SCORES)
-        require_count("random_state", self.random_state, 0, most=2**32 - 1, usual=0)
+        require_seed("random_state", self.random_state)
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         self.classes_ = record.classes
         self.limits_ = ScoreLimits.start(

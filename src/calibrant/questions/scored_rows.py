@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._kernels.draws import numbered_by_content, row_codes, uniform_of_rows
-from calibrant._support.options import require_count
+from calibrant._support.options import require_seed
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
 from calibrant.groups import Groups, coded
@@ -77,7 +77,7 @@ def read_sample(
     """The rows in an order that depends on their content alone, so that no result depends on the
     order in which they are passed.
     """
-    require_count("random_state", random_state, 0, most=2**32 - 1, usual=0)
+    require_seed("random_state", random_state)
     score = _scores(judge)
     n = len(score)
     label = _labels(labels, n)
