@@ -15,7 +15,6 @@ from calibrant._kernels.temperature import (
     tilted_root,
     tilts,
 )
-from calibrant._support.blas import one_blas_thread
 from calibrant.errors import FitWarning, warn
 from calibrant.predictions import Predictions
 
@@ -40,15 +39,10 @@ def solve(
     search: Search | None = None,
     tolerance: float = 1e-8,
 ) -> tuple[np.ndarray, str, float]:
-    """:func:`calibrant._kernels.newton.minimise` with one BLAS thread; with a search, from its last
-    end.
-    """
-    with one_blas_thread():
-        return (
-            minimise(objective, start, tolerance)
-            if search is None
-            else minimise_near(objective, start, search, tolerance)
-        )
+    """:func:`calibrant._kernels.newton.minimise`; with a search, from its last end."""
+    if search is None:
+        return minimise(objective, start, tolerance)
+    return minimise_near(objective, start, search, tolerance)
 
 
 def warn_unless_converged(name: str, status: str, gradient: float, advice: str) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._support.blas import one_blas_thread
 from calibrant._support.group_levels import GroupLevels, same_levels
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator, require_fitted
@@ -241,8 +240,7 @@ class AutoCalibrator(
         self._begin(record)
         rows = record.above(self.least_)
         found = self._fit_in_folds(rows)
-        with one_blas_thread():
-            return None if found is None else found.predictions(rows)
+        return None if found is None else found.predictions(rows)
 
     def _fit_in_folds(self, record: Predictions) -> FoldFits | None:
         self._option("objective", "log_loss", "brier")
@@ -259,17 +257,16 @@ class AutoCalibrator(
         counts = np.bincount(pieces.labels, pieces.weight)
         if counts.max() == counts.sum():
             names = ONE_CLASS.intersection(names or ONE_CLASS)
-        with one_blas_thread():
-            candidates = candidates_for(
-                self.n_fit_,
-                record.n_classes,
-                names,
-                self.max_cost,
-                self.given_,
-                1.0 - float(counts.max() / counts.sum()),
-            )
-            trials, held_out, notes = self._try(pieces, candidates)
-            self._choose(pieces.record, trials, held_out, notes)
+        candidates = candidates_for(
+            self.n_fit_,
+            record.n_classes,
+            names,
+            self.max_cost,
+            self.given_,
+            1.0 - float(counts.max() / counts.sum()),
+        )
+        trials, held_out, notes = self._try(pieces, candidates)
+        self._choose(pieces.record, trials, held_out, notes)
         return FoldFits(pieces, trials, held_out, self.objective, self.random_state)
 
     def _do_nothing(self, record: Predictions, why: str) -> None:
