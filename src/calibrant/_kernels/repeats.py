@@ -27,7 +27,8 @@ def fixed_outcomes(group: np.ndarray, score: np.ndarray, outcome: np.ndarray) ->
     ``score`` (n,) or to fall.
     """
     size = np.bincount(group)
-    small = ((size > 1) & (size <= LARGE * len(group)))[group]
+    several = (size > 1) & (size <= LARGE * len(group))
+    small = several[group]
     if not small.any():
         return small
     order = np.argsort(score, kind="stable")
@@ -41,11 +42,10 @@ def fixed_outcomes(group: np.ndarray, score: np.ndarray, outcome: np.ndarray) ->
         np.bincount(group, weights=each) for each in (outcome, rate, rate * (1.0 - rate))
     )
     # Of m rows with k events in random order, 2 k (m - k) / m neighbours differ on average.
-    held = (size > 1) & (size <= LARGE * len(group))
-    found = float((2.0 * hits * (size - hits) / np.maximum(size, 1))[held].sum())
+    differing = float((2.0 * hits * (size - hits) / np.maximum(size, 1))[several].sum())
     pairs = 2.0 * (predicted * (size - predicted) - spread) / np.maximum(size, 1)
-    expected = float(pairs[held].sum())
-    sure = found <= FEW * expected and special.pdtr(np.floor(found), expected) <= SURE
+    expected = float(pairs[several].sum())
+    sure = differing <= FEW * expected and special.pdtr(np.floor(differing), expected) <= SURE
     return small if sure else np.zeros_like(small)
 
 

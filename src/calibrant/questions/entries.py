@@ -12,13 +12,13 @@ from calibrant.questions.lines import Batch, Fields
 from calibrant.questions.values import (
     OddValue,
     Places,
-    by_text,
     chance_of,
     finite_of,
     is_a,
     is_list,
     label_of,
     number_of,
+    options_by_text,
     shown,
     text_of,
     words_of,
@@ -209,7 +209,7 @@ def _judged(probs: Mapping[Any, Any], one: Mapping[Any, Any], fields: Fields, pl
     first = correct if is_missing(label) else label
     if is_a(correct, Mapping) or is_a(label, Mapping):
         return first
-    (probs,) = place.each(by_text, fields.options, [probs])
+    (probs,) = place.each(options_by_text, fields.options, [probs])
     values = place.each(number_of, fields.options, list(probs.values()), [0] * len(probs))
     (text,) = place.each(label_of, "correct", [correct])
     (name,) = place.each(label_of, fields.label, [label])

@@ -17,11 +17,11 @@ from calibrant.questions.tables import Ranks, decimals_of, refuse_sums
 from calibrant.questions.values import (
     OddValue,
     Places,
-    by_text,
     finite_of,
     is_a,
     label_of,
     number_of,
+    options_by_text,
     shown,
     text_of,
     words_of,
@@ -45,6 +45,7 @@ EXACT = 1e-12
 
 
 def weighted(record: Questions, sample_weight: Any) -> Questions:
+    """The record with weights (n,) of its rows, without those of weight 0; itself for None."""
     if sample_weight is None:
         return record
     weight, kept = weights(sample_weight, len(record))
@@ -119,7 +120,7 @@ class Log:
 
     def _add_options(self, probs: list[Any], places: Places) -> None:
         field = self.fields.options
-        probs = places.each(by_text, field, probs)
+        probs = places.each(options_by_text, field, probs)
         size = np.fromiter(map(len, probs), np.intp, len(probs))
         self.sizes.append(size)
         self.columns["option"].add([name for one in probs for name in one])

@@ -16,13 +16,13 @@ from calibrant.labels import is_missing
 __all__ = [
     "OddValue",
     "Places",
-    "by_text",
     "chance_of",
     "finite_of",
     "is_a",
     "is_list",
     "label_of",
     "number_of",
+    "options_by_text",
     "reading_row",
     "shown",
     "text_of",
@@ -158,7 +158,7 @@ def chance_of(value: Any) -> float:
     return number
 
 
-def by_text(probs: Mapping[Any, Any]) -> Mapping[str, Any]:
+def options_by_text(probs: Mapping[Any, Any]) -> Mapping[str, Any]:
     """The probabilities of an answer by the texts of its options, with the opposite of a single
     event.
     """

@@ -31,7 +31,7 @@ class NewRates:
     rates : (K,)
     weight : (n,) of the labelled rows, at these rates
     p_value : float
-        Of the test that the new rows are a mixture of the classes.
+        p-value of the test that the new rows are a mixture of the classes.
     """
 
     rates: np.ndarray
