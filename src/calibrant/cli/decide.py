@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from calibrant._support.rounded import percent
 from calibrant.cli.options import (
@@ -158,7 +157,7 @@ def decide(
     from calibrant.cli.tables import working
 
     if new is not None:
-        _require_used("a lock and NEW")
+        refuse_unused("has no effect on a lock and NEW", *UNUSED["a lock and NEW"])
         output = new.with_suffix(".decided.jsonl") if output == Path(RULE) else output
         apply_to_file(file, new, output, (), "", columns, force)
         return
@@ -191,15 +190,6 @@ def decide(
     _tell(rule, data, output)
 
 
-def _require_used(decided: str) -> None:
-    """Raise a usage error for options that have no effect on what is decided."""
-    context = click.get_current_context()
-    for name in UNUSED[decided]:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{option} has no effect on {decided}; leave it out.")
-
-
 def _require_classes(data: Any, target: str | None, sets: bool, other: bool) -> None:
     """Raise a usage error for a table without decisions, or with alerts that are none, and for
     options without effect; ``other``: of answers at a confidence, or of sets.
@@ -216,7 +206,8 @@ def _require_classes(data: Any, target: str | None, sets: bool, other: bool) -> 
             "--target needs a table of probabilities of classes, and no --sets; leave it out."
         )
     tables = "sets" if sets else "a table"
-    _require_used("a log of questions" if data.domain in CERTIFIED else tables)
+    decided = "a log of questions" if data.domain in CERTIFIED else tables
+    refuse_unused(f"has no effect on {decided}", *UNUSED[decided])
 
 
 def _tell(rule: Any, data: Any, output: Path) -> None:
