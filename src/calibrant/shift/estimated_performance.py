@@ -239,36 +239,50 @@ def estimates(
     _require_pair(reference, "reference", "(P, y) of labelled rows")
     if any((key == "cost") != (costs is not None) for key in keys):
         raise InputError('costs must be passed with metric="cost", and with no other metric.')
-    read_for = {key: _read(P_new, reference, key, inputs, classes) for key in keys}
-    by_kind = {key in ERROR_METRICS: rows for key, rows in read_for.items()}
-    fits = {kind: _weights(rows, X, importance, random_state) for kind, rows in by_kind.items()}
+    # The rows of one kind are the same for each of its metrics.
+    by_kind = {key in ERROR_METRICS: _read(P_new, reference, key, inputs, classes) for key in keys}
+    changes = {
+        kind: _Change.of(rows, _weights(rows, X, importance, random_state), kind, random_state)
+        for kind, rows in by_kind.items()
+    }
     given = (costs, level, target, random_state)
-    return [_estimated(key, read_for[key], fits[key in ERROR_METRICS], *given) for key in keys]
+    return [_estimated(key, changes[key in ERROR_METRICS], *given) for key in keys]
+
+
+@dataclass(frozen=True)
+class _Change:
+    """Labelled and new rows in the order of their content, how their inputs differ, and the new
+    class rates that would explain it, or None.
+    """
+
+    rows: Rows
+    fit: ImportanceWeights
+    moved: Moved
+    rates: NewRates | None
+
+    @classmethod
+    def of(
+        cls, rows: Rows, fit: ImportanceWeights, forecasts: bool, random_state: int
+    ) -> "_Change":
+        weights = fit.weights_, fit.weights_new_
+        orders = [order_of(one, w) for one, w in zip(rows, weights, strict=True)]
+        moved = Moved(*(w[order] for w, order in zip(weights, orders, strict=True)))
+        old, new = (one.take(order) for one, order in zip(rows, orders, strict=True))
+        rates = None if forecasts else new_rates(old, new, moved, random_state)
+        return cls((old, new), fit, moved, rates)
 
 
 def _estimated(
-    key: str,
-    rows: Rows,
-    fit: ImportanceWeights,
-    costs: Any,
-    level: float,
-    target: Any,
-    random_state: int,
+    key: str, change: _Change, costs: Any, level: float, target: Any, random_state: int
 ) -> PerformanceEstimate:
-    orders = [
-        order_of(one, w) for one, w in zip(rows, (fit.weights_, fit.weights_new_), strict=True)
-    ]
-    moved = Moved(fit.weights_[orders[0]], fit.weights_new_[orders[1]])
-    rows = rows[0].take(orders[0]), rows[1].take(orders[1])
+    rows, moved = change.rows, change.moved
     if key in ERROR_METRICS:
         found = error_estimate(*rows, key, moved, random_state)
     else:
         found = class_estimate(*rows, key, moved, costs, random_state)
-    reasons = [*fit.doubts_, *_few_of_a_class(rows[0], key)]
-    result = _result(key, found, fit, reasons, level, target)
-    if key in ERROR_METRICS:
-        return result
-    return _beside_new_rates(result, rows, new_rates(*rows, moved, random_state), costs)
+    reasons = [*change.fit.doubts_, *_few_of_a_class(rows[0], key)]
+    result = _result(key, found, change.fit, reasons, level, target)
+    return _beside_new_rates(result, rows, change.rates, costs)
 
 
 def _beside_new_rates(
