@@ -100,7 +100,7 @@ def rows_of(kind, good, seed=1, n=3000):
         mean, std, came = series(n, seed, 1.0 if good else 2.0)
         return {"P": mean, "y": came, "std": std}
     P, y = classes(n, seed)
-    y = y if good else np.where(np.random.default_rng(9).random(n) < 0.5, y, 1 - y)
+    y = y if good else np.where(np.random.default_rng(9).random(n) < 0.6, y, 1 - y)
     return {"P": P, "y": y} if kind == "classes" else {"P": np.abs(P - 0.5), "y": (P > 0.5) == y}
 
 

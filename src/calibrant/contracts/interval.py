@@ -49,9 +49,8 @@ class Interval:
     def around(self, value: float) -> "Interval":
         """The interval with another value of the metric, which its ends then hold."""
         low, high = min(self.low, value), max(self.high, value)
-        if self.plain is not None:
-            return replace(self, plain=value, low=low, high=high)
-        return replace(self, value=value, low=low, high=high)
+        ends = replace(self, low=low, high=high, plain=None if self.plain is None else value)
+        return ends if self.plain not in (None, self.value) else replace(ends, value=value)
 
     def __str__(self) -> str:
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"

@@ -126,14 +126,15 @@ def _renumbered(record: Predictions, rows: np.ndarray) -> np.ndarray:
     """(m,) numbers of distinct rows of a record, in the order of the content of their classes and
     their predictions, so that neither the names nor the order of the classes changes a result.
     """
-    logs, distinct = record.log_probabilities, record.take(rows)
-    own = np.round(logs[rows, distinct.strata], DECIMALS)
-    keys = np.array([own, distinct.class_number])
+    logs, cluster = record.log_probabilities, record.cluster
+    own = np.round(logs[rows, record.strata[rows]], DECIMALS)
+    # Of all rows, because the first of equal rows does not have the weight of all.
+    keys = np.array([own, record.class_number[rows]])
     order = np.lexsort(keys)
     if (keys[:, order[1:]] == keys[:, order[:-1]]).all(axis=0).any():
         # The content of whole rows costs more, and is needed for ties only.
-        cluster = [] if distinct.cluster is None else [distinct.cluster]
-        order = np.lexsort([*cluster, table_codes(np.round(logs[rows], DECIMALS)), *keys])
+        last = [] if cluster is None else [cluster[rows]]
+        order = np.lexsort([*last, table_codes(np.round(logs[rows], DECIMALS)), *keys])
     out = np.empty(len(rows), dtype=np.intp)
     out[order] = np.arange(len(rows))
     return out
