@@ -5,6 +5,7 @@ from scipy import stats
 
 from calibrant._kernels import draws as kernel
 from calibrant._kernels.draws import (
+    content_seed,
     halves,
     numbered_by_content,
     one_of_each,
@@ -116,17 +117,27 @@ def test_one_row_of_each_cluster_whatever_their_order():
     rng = np.random.default_rng(0)
     cluster, score = np.append(np.arange(50), rng.integers(0, 50, 250)), rng.random(300)
     loss, weight = (rng.random(300) < 0.2).astype(float), np.ones(300)
-    rows = one_of_each(cluster, score, loss, weight, 0)
+    rows = one_of_each(cluster, score, loss, weight)
     assert (cluster[rows] == np.arange(50)).all()
     order = rng.permutation(300)
-    again = one_of_each(cluster[order], score[order], loss[order], weight[order], 0)
+    again = one_of_each(cluster[order], score[order], loss[order], weight[order])
     assert (score[rows] == score[order][again]).all()
 
 
 def test_each_row_is_as_likely_as_its_weight():
     cluster, score = np.repeat(np.arange(3000), 2), np.tile([0.1, 0.9], 3000)
-    rows = one_of_each(cluster, score, np.zeros(6000), np.tile([1.0, 3.0], 3000), 0)
+    rows = one_of_each(cluster, score, np.zeros(6000), np.tile([1.0, 3.0], 3000))
     assert abs(np.mean(score[rows] == 0.9) - 0.75) < 4 * np.sqrt(0.75 * 0.25 / 3000)
+
+
+def test_the_seed_counts_rows_by_weight_and_differs_between_data_sets():
+    rng = np.random.default_rng(1)
+    score, loss, weight = rng.random(40), rng.random(40), rng.integers(1, 4, 40).astype(float)
+    rows = rng.permutation(np.repeat(np.arange(40), weight.astype(int)))
+    seed = content_seed(score, loss, weight)
+    assert content_seed(score[rows], loss[rows], np.ones(len(rows))) == seed
+    assert content_seed(loss, score, weight) != seed
+    assert len({content_seed(rng.random(9), np.zeros(9), np.ones(9)) for _ in range(50)}) == 50
 
 
 # -- row draws ----------------------------------------------------------------------------------

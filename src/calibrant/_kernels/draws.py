@@ -3,6 +3,7 @@
 import numpy as np
 
 __all__ = [
+    "content_seed",
     "entry_codes",
     "halves",
     "level_codes",
@@ -171,18 +172,30 @@ def _seed(keys: np.ndarray, weight: np.ndarray) -> list[int]:
     return np.round(1e6 * np.nan_to_num(place)).astype(np.int64).tolist()
 
 
+def content_seed(score: np.ndarray, loss: np.ndarray, weight: np.ndarray) -> int:
+    """Seed from the content of rows, whatever their order; a row of weight 2 counts as two.
+
+    A fixed seed would draw the same ranks of every data set, at a level of its own.
+    """
+    # In single precision: last bits, which differ between processors, do not count.
+    codes = [row_codes(one.astype(np.float32)[:, None]) for one in (score, loss)]
+    repeats = np.rint(weight * SCALE).astype(np.uint64)
+    return int((mixed_codes(*codes) * repeats).sum(dtype=np.uint64))
+
+
 def one_of_each(
-    cluster: np.ndarray, score: np.ndarray, loss: np.ndarray, weight: np.ndarray, seed: int
+    cluster: np.ndarray, score: np.ndarray, loss: np.ndarray, weight: np.ndarray
 ) -> np.ndarray:
     """(G,) positions of rows, one per cluster, ``cluster`` (n,) numbers 0..G-1; a row of weight 2
     is drawn twice as often.
 
-    The draw depends on the content of the rows, not on their order.
+    The draw depends on the content of the rows, which is its seed, not on their order.
     """
     order = np.lexsort((loss, score, cluster))
     mass = np.cumsum(weight[order])
     ends = np.searchsorted(cluster[order], np.arange(cluster.max() + 1), side="right")
     high = mass[ends - 1]
     low = np.append(0.0, high[:-1])
-    drawn = low + np.random.default_rng(seed).random(len(ends)) * (high - low)
+    rng = np.random.default_rng(content_seed(score, loss, weight))
+    drawn = low + rng.random(len(ends)) * (high - low)
     return order[np.minimum(np.searchsorted(mass, drawn, side="right"), ends - 1)]

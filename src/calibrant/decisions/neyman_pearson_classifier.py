@@ -264,7 +264,7 @@ def _rows(
     if cluster is None:
         return score[kind], weight[kind]
     place = np.unique(cluster[kind], return_inverse=True)[1]
-    rows = one_of_each(place, score[kind], np.zeros(len(place)), weight[kind], seed=0)
+    rows = one_of_each(place, score[kind], np.zeros(len(place)), weight[kind])
     return score[kind][rows], np.ones(len(rows))
 
 

@@ -393,7 +393,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         rows = np.arange(len(score))
         if cluster is not None:
             cluster = np.unique(cluster, return_inverse=True)[1]
-            rows = one_of_each(cluster, score, loss, weight, seed=0)
+            rows = one_of_each(cluster, score, loss, weight)
             weight = np.ones(len(score))
         elif copies is not None and copies.any():
             rows = np.flatnonzero(~copies)

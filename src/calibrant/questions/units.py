@@ -13,7 +13,7 @@ from typing import Literal, Self
 import numpy as np
 
 from calibrant._kernels.certificates import betting_p_values, binomial_p_value
-from calibrant._kernels.draws import one_of_each, row_codes
+from calibrant._kernels.draws import content_seed, one_of_each
 from calibrant._kernels.intervals import clopper_pearson, normal_quantile
 from calibrant.decisions.certificate import Certificate
 from calibrant.errors import InputError
@@ -84,12 +84,11 @@ class Unit:
         part = (mass / top)[order, None]
         used, lost = (np.add.reduceat(part * x[order], first, axis=0) for x in (above, wrong))
         largest = int(heavy[0]) if len(heavy) == 1 else None
-        # Items that are drawn by mass, and rows by mass in them, are draws of the population. The
-        # content is the seed: a fixed one draws the same ranks of every log, at a level of its own.
-        heights = np.column_stack([above.sum(axis=1), wrong.sum(axis=1)])
-        seed = int(row_codes(heights * [1.0, math.pi]).sum(dtype=np.uint64))
-        rows = one_of_each(index, heights[:, 0], heights[:, 1], mass, seed)
-        taken = np.random.default_rng(seed + 1).random(len(items)) * top < whole * (1.0 + SAME)
+        # Items that are drawn by mass, and rows by mass in them, are draws of the population.
+        drawn_by = above.sum(axis=1), wrong.sum(axis=1), mass
+        rows = one_of_each(index, *drawn_by)
+        uniform = np.random.default_rng(content_seed(*drawn_by) + 1).random(len(items))
+        taken = uniform * top < whole * (1.0 + SAME)
         rows = rows[taken & (np.arange(len(items)) != largest)]
         drawn = cls(above[rows] * 1.0, wrong[rows] * 1.0, float(len(rows)))
         count = len(item) if over == "rows" else len(items)
