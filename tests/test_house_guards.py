@@ -2,9 +2,15 @@
 
 import ast
 import json
+import sys
+from types import ModuleType
 
+import pytest
 from tools.compare_numbers import MAP, compare, without_words
 from tools.measure import places_that_ask_for_the_kind
+from tools.numbers_program import named
+
+from calibrant.scalings import TemperatureScaling
 
 
 def test_names_may_be_renamed_and_words_may_change_but_no_number_may():
@@ -29,6 +35,19 @@ def test_names_may_be_renamed_and_words_may_change_but_no_number_may():
 
 def test_the_committed_map_can_be_read():
     assert json.loads(MAP.read_text("utf-8")).keys() == {"gone", "renamed", "texts"}
+
+
+def test_a_name_is_looked_up_in_the_folders_of_either_house(monkeypatch):
+    area = ModuleType("calibrant.calibrators")
+    area.MovedScaling, area.replay = TemperatureScaling, ModuleType("calibrant.calibrators.replay")
+    later = ModuleType("calibrant.tables")
+    later.replay = print
+    monkeypatch.setitem(sys.modules, area.__name__, area)
+    monkeypatch.setitem(sys.modules, later.__name__, later)
+    assert named("TemperatureScaling") is named("MovedScaling") is TemperatureScaling
+    assert named("replay") is print
+    with pytest.raises(AttributeError, match="Departed"):
+        named("Departed")
 
 
 def test_a_place_that_asks_for_the_kind_is_counted_however_it_asks():

@@ -16,6 +16,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,38 +28,30 @@ from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-import calibrant as cb
 from calibrant import metrics
-from calibrant.frames import apply
-from calibrant.testing import all_calibrators, all_metrics, all_regression_calibrators
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-#: Where a tree may keep a name: the top, then its subpackages.
-HOLDERS = ("", "decisions", "regression", "scalings", "maps", "forecasts", "signals", "metrics")
-OPTIONAL = (
-    "wrap",
-    "select",
-    "models",
-    "monitoring",
-    "confidence",
-    "pools",
-    "audits",
-    "frames",
-    "plan",
+#: Where a tree may keep a name: the top, then the areas, then the folders from before the areas.
+HOLDERS = (
+    "",
+    *("metrics", "calibrators", "regression", "decisions", "core", "tables", "questions"),
+    *("audits", "monitoring", "displays", "reporting", "export", "testing"),
+    *("scalings", "maps", "forecasts", "signals", "wrap", "select", "models", "confidence"),
+    *("neighbors", "pools", "frames", "plan", "validation", "online", "shift", "comparison"),
 )
 out: dict[str, Any] = {}
 
 
 def named(name: str) -> Any:
-    """The object that a tree calls ``name``, at the top or in a subpackage."""
-    for holder in (*HOLDERS, *OPTIONAL):
-        module: Any = cb
-        if holder:
-            try:
-                module = importlib.import_module(f"calibrant.{holder}")
-            except ImportError:
-                continue
-        if hasattr(module, name):
+    """The object that a tree calls ``name``, at the top or in a subpackage; a module of that name
+    is not it.
+    """
+    for holder in HOLDERS:
+        try:
+            module = importlib.import_module(f"calibrant.{holder}".rstrip("."))
+        except ModuleNotFoundError:
+            continue
+        if not isinstance(getattr(module, name, module), ModuleType):
             return getattr(module, name)
     raise AttributeError(name)
 
@@ -163,7 +156,7 @@ def calibrators() -> None:
     """The predictions of every calibrator."""
     for name, (y, P) in of_classes().items():
         half = len(y) // 2
-        for one in all_calibrators():
+        for one in named("all_calibrators")():
             tags = one.tags
             if tags.uses_features or tags.needs_reference or one.inputs != "probability":
                 continue
@@ -175,7 +168,7 @@ def calibrators() -> None:
                 )[:50],
             )
     y, mean, std = of_numbers()
-    for one in all_regression_calibrators():
+    for one in named("all_regression_calibrators")():
         fit = seeded(one).fit
         tried(
             f"regression calibrator/{label_of(one)}",
@@ -189,7 +182,7 @@ def all_metrics_() -> None:
     """Every metric and its interval."""
     y, mean, std = of_numbers()
     predictions = of_classes()
-    for metric in all_metrics():
+    for metric in named("all_metrics")():
         cases: dict[str, Any] = {f"{name}/": case for name, case in predictions.items()}
         if kind_of(metric) == "regression":
             cases = {"": (y, mean, std)}
@@ -211,13 +204,13 @@ def reports() -> None:
         for title, one in (("", None), (" of temperature", named("TemperatureScaling")())):
             keep(
                 f"report{title}/{name}",
-                cb.report(y, P, calibrator=one, n_resamples=200, level=0.95).to_dict(),
+                named("report")(y, P, calibrator=one, n_resamples=200, level=0.95).to_dict(),
             )
     y, mean, std = of_numbers()
     for title, one in (("", None), (" of std scaling", named("StdScaling")())):
         keep(
             f"report{title}/diabetes",
-            cb.report(y, mean, std, calibrator=one, n_resamples=200).to_dict(),
+            named("report")(y, mean, std, calibrator=one, n_resamples=200).to_dict(),
         )
     y, p, groups, cluster = of_events()
     given = {"calibrator": named("Platt")(), "n_resamples": 100}
@@ -231,7 +224,7 @@ def reports() -> None:
     for title, more in options.items():
         tried(
             f"report with {title}",
-            lambda more=more: cb.report(y, p, **given, **more).to_dict(),
+            lambda more=more: named("report")(y, p, **given, **more).to_dict(),
         )
 
 
@@ -285,7 +278,9 @@ def groups() -> None:
             tried(
                 f"audit/{null}/{control}",
                 lambda null=null, control=control: (
-                    cb.audit(y, p, columns, null=null, control=control, n_draws=300, random_state=0)
+                    named("audit")(
+                        y, p, columns, null=null, control=control, n_draws=300, random_state=0
+                    )
                     .frame()
                     .select_dtypes("number")
                     .to_numpy()
@@ -294,7 +289,7 @@ def groups() -> None:
     tried(
         "audit/cluster",
         lambda: (
-            cb.audit(y, p, columns, cluster=cluster, n_draws=300, random_state=0)
+            named("audit")(y, p, columns, cluster=cluster, n_draws=300, random_state=0)
             .frame()
             .select_dtypes("number")
             .to_numpy()
@@ -348,7 +343,7 @@ def comparisons() -> None:
         "plan/validation",
         lambda: [
             one.rows
-            for one in cb.plan.validation_size(prevalence=0.1, auroc=0.8, beta=(0.5, 4.5)).criteria
+            for one in named("validation_size")(prevalence=0.1, auroc=0.8, beta=(0.5, 4.5)).criteria
         ],
     )
     X = np.random.default_rng(4).normal(size=(150, 3))
@@ -385,7 +380,7 @@ def tables() -> None:
     for name, holder in holders.items():
         tried(
             f"tables/evaluate/{name}",
-            lambda holder=holder: cb.evaluate(holder(), score="risk", **options).to_dict(),
+            lambda holder=holder: named("evaluate")(holder(), score="risk", **options).to_dict(),
         )
     fitted = named("OneVsRest")(named("Platt")()).fit(p[:600], y[:600])
     both = frame.assign(p_0=1.0 - p, p_1=p)[["p_0", "p_1"]]
@@ -394,7 +389,7 @@ def tables() -> None:
         tried(
             "tables/apply",
             lambda: (
-                pd.read_parquet(apply(fitted, both, path, probabilities=["p_0", "p_1"]))
+                pd.read_parquet(named("apply")(fitted, both, path, probabilities=["p_0", "p_1"]))
                 .select_dtypes("number")
                 .to_numpy()
             ),
@@ -413,17 +408,17 @@ def exports() -> None:
     }
     for name, one in fitted.items():
         for form in ("to_json", "to_c", "to_javascript"):
-            tried(f"export/{form}/{name}", lambda f=form, one=one: getattr(cb.export, f)(one))
+            tried(f"export/{form}/{name}", lambda f=form, one=one: named(f)(one))
         columns = ["p0", "p1"]
         more = {"groups": ["site"]} if name == "groups" else {}
         tried(
             f"export/to_sql/{name}",
-            lambda one=one, more=more, columns=columns: cb.export.to_sql(
+            lambda one=one, more=more, columns=columns: named("to_sql")(
                 one, columns=columns, table="t", dialect="duckdb", **more
             ),
         )
         tried(
-            f"export/onnx/{name}", lambda one=one: cb.export.to_onnx(one).SerializeToString().hex()
+            f"export/onnx/{name}", lambda one=one: named("to_onnx")(one).SerializeToString().hex()
         )
         with tempfile.TemporaryDirectory() as folder:
             more = {"groups": group[:50]} if name == "groups" else {}
@@ -431,7 +426,7 @@ def exports() -> None:
             tried(
                 f"saved/{name}",
                 lambda one=one, path=path, more=more: (
-                    one.save(path) and cb.load(path).predict_proba(P[:50], **more)
+                    one.save(path) and named("load")(path).predict_proba(P[:50], **more)
                 ),
             )
 
@@ -448,7 +443,8 @@ def streams() -> None:
     tried(
         "monitor/over time",
         lambda: named("monitor")(
-            cb.evaluate(frame, score="risk", label="label", time="when", every="day"), alpha=0.05
+            named("evaluate")(frame, score="risk", label="label", time="when", every="day"),
+            alpha=0.05,
         ).to_dict(),
     )
     tried(
