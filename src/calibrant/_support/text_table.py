@@ -1,11 +1,12 @@
-"""Tables of plain text, for what is printed of a result; a list that is cut says so."""
+"""Tables of plain text, for what is printed of a result; a list or value that is cut says so."""
 
 import re
 from collections.abc import Sequence
 from itertools import zip_longest
 from textwrap import wrap
+from typing import Any
 
-__all__ = ["MOST_SHOWN", "cut_note", "text_table", "wrapped"]
+__all__ = ["MOST_SHOWN", "abridged", "cut_note", "text_table", "wrapped"]
 
 #: Rows of a table that are printed; its ``frame()`` and ``to_dict()`` have all.
 MOST_SHOWN = 12
@@ -13,6 +14,12 @@ MOST_SHOWN = 12
 BETWEEN = 2
 #: Beginning of a cell of a column of numbers.
 NUMBER = re.compile(r"[-+−]?[0-9.]|[–\[]|$")
+
+
+def abridged(value: Any) -> str:
+    """Return a user's value for an error: quoted, and not longer than a line."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}... ({len(text):,} characters)"
 
 
 def cut_note(shown: int, count: int, where: str = "frame() has all") -> list[str]:

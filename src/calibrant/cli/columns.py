@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from calibrant.cli.wording import abridged, few
+from calibrant._support.text_table import abridged
+from calibrant.cli.wording import few
 from calibrant.errors import InputError, warn
 from calibrant.frames.columns import class_names, event_places, starred, whole_numbers
 from calibrant.labels import is_missing, is_number, partner_of

@@ -12,7 +12,8 @@ import click
 
 import calibrant
 from calibrant._support.registry import key_of, offered, registered
-from calibrant.cli.wording import abridged, said, say
+from calibrant._support.text_table import abridged
+from calibrant.cli.wording import said, say
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain import DOMAINS, Domain, Facet
 from calibrant.contracts.domain_calibrator import DomainCalibrator

@@ -5,24 +5,22 @@ are imported when an option is used.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from glob import glob, has_magic
+from glob import glob
 from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from calibrant._support.natural_order import natural_order
 from calibrant._support.options import MOST_COUNT
+from calibrant.cli.paths import STDIN, is_pattern, paths_of
 from calibrant.errors import InputError
 
 __all__ = [
-    "ENDINGS",
     "FAILED",
     "FILE",
     "SAVED",
     "SHARE",
-    "STDIN",
     "Columns",
     "TablePath",
     "all_option",
@@ -38,7 +36,6 @@ __all__ = [
     "method_option",
     "method_options",
     "output_option",
-    "paths_of",
     "reference_option",
     "refuse_existing",
     "refuse_unused",
@@ -49,11 +46,6 @@ __all__ = [
     "version_option",
     "weight_kind_option",
 ]
-
-#: The path that stands for standard input.
-STDIN = Path("-")
-#: Endings of the files of a table; text may be compressed, with a further .gz.
-ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 
 
 class TablePath(click.Path):
@@ -66,49 +58,11 @@ class TablePath(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Check the path; a pattern stays as it is written."""
-        if _is_pattern(value):
+        if is_pattern(value):
             if not glob(str(value), recursive=True):
                 self.fail(f"no file matches {str(value)!r}.", param, ctx)
             return Path(value)
         return super().convert(value, param, ctx)
-
-
-def paths_of(path: str | Path | list[Path]) -> list[Path]:
-    """Return the files of a table, sorted by name and its numbers; those of a folder are of one
-    kind. A list is returned as it is.
-    """
-    if isinstance(path, list):
-        return path
-    path = Path(path)
-    if path == STDIN:
-        return [path]
-    matches = (
-        sorted(map(Path, glob(str(path), recursive=True)), key=natural_order)
-        if _is_pattern(path)
-        else [path]
-    )
-    found = [file for match in matches for file in (_inside(match) if match.is_dir() else [match])]
-    if not found:
-        raise InputError(f"{path} must hold files that end in {', '.join(ENDINGS)}; it has none.")
-    return found
-
-
-def _is_pattern(path: str | Path) -> bool:
-    # The name of an existing file is no pattern, even if it looks like one.
-    return has_magic(str(path)) and not Path(path).exists()
-
-
-def _inside(folder: Path) -> list[Path]:
-    """Return the tables in a folder and its subfolders; names that begin with a dot or an
-    underscore are other programs' notes.
-    """
-    files = (file for file in sorted(folder.rglob("*"), key=natural_order) if file.is_file())
-    return [
-        file
-        for file in files
-        if not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-        and Path(file.name.lower().removesuffix(".gz")).suffix in ENDINGS
-    ]
 
 
 #: Types of the arguments: a table of predictions, and a file that calibrant saved.

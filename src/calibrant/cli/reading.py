@@ -10,7 +10,8 @@ from calibrant.cli.columns import ARRAYS, as_floats, missing_in
 from calibrant.cli.data_file import FILES, DataFile, kind_of
 from calibrant.cli.forecasts import OUTCOMES, ForecastFile
 from calibrant.cli.methods import import_extensions
-from calibrant.cli.options import Columns, paths_of
+from calibrant.cli.options import Columns
+from calibrant.cli.paths import paths_of
 from calibrant.cli.predictions import PredictionFile
 from calibrant.cli.question_file import QuestionFile
 from calibrant.cli.row_text import typed

@@ -16,6 +16,7 @@ import numpy as np
 from calibrant._kernels.logistic import sigmoid
 from calibrant._support.extras import import_extra
 from calibrant._support.files import replacing
+from calibrant._support.text_table import abridged
 from calibrant.cli.columns import (
     ARRAYS,
     PATTERNS,
@@ -30,11 +31,12 @@ from calibrant.cli.data_file import kind_of
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
-from calibrant.cli.options import STDIN, Columns, refuse_existing
+from calibrant.cli.options import Columns, refuse_existing
+from calibrant.cli.paths import STDIN
 from calibrant.cli.reading import labelled, rows_left
 from calibrant.cli.sources import open_source, parts_of
 from calibrant.cli.tables import own_words, print_table, progress
-from calibrant.cli.wording import abridged, say
+from calibrant.cli.wording import say
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError

@@ -22,7 +22,8 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant._support.saving import read_npy
-from calibrant.cli.options import STDIN, paths_of
+from calibrant._support.text_table import abridged
+from calibrant.cli.paths import STDIN, paths_of
 from calibrant.cli.row_text import (
     NestedColumns,
     decoded,
@@ -33,7 +34,6 @@ from calibrant.cli.row_text import (
     separator_of,
     with_points,
 )
-from calibrant.cli.wording import abridged
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.labels import label_array
 

@@ -9,7 +9,7 @@ import click
 
 from calibrant._support.text_table import wrapped
 
-__all__ = ["abridged", "few", "said", "say", "shown"]
+__all__ = ["few", "said", "say", "shown"]
 
 #: Control characters, line separators, marks of text direction, and bytes of file names that are
 #: not text.
@@ -125,12 +125,6 @@ def said(error: Any) -> str:
     return shown(
         text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
     )
-
-
-def abridged(value: Any) -> str:
-    """Return a user's value for an error: quoted, and not longer than a line."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}... ({len(text):,} characters)"
 
 
 def few(names: Any) -> str:

@@ -1,0 +1,54 @@
+"""Files of a table: of a path, a folder or a pattern, in the order of their names."""
+
+from glob import glob, has_magic
+from pathlib import Path
+
+from calibrant._support.natural_order import natural_order
+from calibrant.errors import InputError
+
+__all__ = ["ENDINGS", "STDIN", "is_pattern", "paths_of"]
+
+#: The path that stands for standard input.
+STDIN = Path("-")
+#: Endings of the files of a table; text may be compressed, with a further .gz.
+ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+
+
+def paths_of(path: str | Path | list[Path]) -> list[Path]:
+    """Return the files of a table, sorted by name and its numbers; those of a folder are of one
+    kind. A list is returned as it is.
+    """
+    if isinstance(path, list):
+        return path
+    path = Path(path)
+    if path == STDIN:
+        return [path]
+    matches = (
+        sorted(map(Path, glob(str(path), recursive=True)), key=natural_order)
+        if is_pattern(path)
+        else [path]
+    )
+    found = [file for match in matches for file in (_inside(match) if match.is_dir() else [match])]
+    if not found:
+        raise InputError(f"{path} must hold files that end in {', '.join(ENDINGS)}; it has none.")
+    return found
+
+
+def is_pattern(path: str | Path) -> bool:
+    """Whether a path is a pattern; the name of an existing file is none, even if it looks like
+    one.
+    """
+    return has_magic(str(path)) and not Path(path).exists()
+
+
+def _inside(folder: Path) -> list[Path]:
+    """Return the tables in a folder and its subfolders; names that begin with a dot or an
+    underscore are other programs' notes.
+    """
+    files = (file for file in sorted(folder.rglob("*"), key=natural_order) if file.is_file())
+    return [
+        file
+        for file in files
+        if not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+        and Path(file.name.lower().removesuffix(".gz")).suffix in ENDINGS
+    ]
