@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.select.candidates import REGRESSION_CANDIDATES, regression_candidates_for
+from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
 
 
 def names(*args, **options):

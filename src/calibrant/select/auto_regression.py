@@ -20,9 +20,10 @@ from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.groups import in_clusters, read_groups
 from calibrant.regression.variance import ForecastIdentity
-from calibrant.select.candidates import REGRESSION_CANDIDATES, names_of, regression_candidates_for
+from calibrant.select.candidates import names_of
 from calibrant.select.evidence_pool import forecast_pool, table_of, weights_told
 from calibrant.select.held_out import SCORES, HeldOutForecasts, canonical_forecasts
+from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
 from calibrant.select.trust import LEAST_ROWS
 
 __all__ = ["AutoRegressionCalibrator"]
@@ -48,7 +49,8 @@ class AutoRegressionCalibrator(
 
     Parameters
     ----------
-    methods : "auto", or a list of names from ``calibrant.select.candidates.REGRESSION_CANDIDATES``
+    methods : "auto", or list of str
+        Names from ``calibrant.select.regression_candidates.REGRESSION_CANDIDATES``.
     objective : {"nll", "crps"}
     cv : int, default 5
         Number of folds.
