@@ -36,7 +36,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.maps import Beta, VennAbers
-from calibrant.select.default import default_calibrator
+from calibrant.select.auto import default_calibrator
 
 
 @pytest.fixture

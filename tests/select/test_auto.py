@@ -6,8 +6,10 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._kernels.softmax import softmax
+from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.predictions import read
+from calibrant.select.auto import default_calibrator
 from calibrant.select.candidates import candidates_for
 from calibrant.select.held_out import canonical
 
@@ -251,3 +253,10 @@ def test_what_the_closed_test_refuses():
         cb.AutoCalibrator(policy="test").fit(P, y)
     with pytest.raises(InputError, match="does not use X"):
         cb.AutoCalibrator(policy="closed_test").fit(P[:, 0], (y == 0).astype(int), X=P)
+
+
+def test_the_default_is_a_new_unfitted_calibrator_each_time():
+    first, second = default_calibrator(), default_calibrator()
+    assert isinstance(first, Calibrator)
+    assert first is not second
+    assert not hasattr(first, "classes_")

@@ -22,7 +22,7 @@ from calibrant.cli.tables import print_table, progress, with_interval
 from calibrant.cli.wording import say
 from calibrant.datasets.bundled import BUNDLED, three_parts
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.select.default import default_calibrator
+from calibrant.select.auto import default_calibrator
 
 __all__ = ["demonstrate"]
 

@@ -13,7 +13,8 @@ from calibrant.labels import by_text
 from calibrant.questions.automatic import AutoQuestionCalibrator
 from calibrant.questions.domain import QUESTIONS
 from calibrant.scalings.constant import Identity
-from calibrant.select.default import default_calibrator, default_regression_calibrator
+from calibrant.select.auto import default_calibrator
+from calibrant.select.auto_regression import default_regression_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["RESOLVE", "adopted", "groups_of", "resolve", "several", "shown_name"]

@@ -19,7 +19,7 @@ from calibrant.errors import InputError, warn
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.splits import cross_fit, fit_clone
 from calibrant.predictions import Inputs, Predictions
-from calibrant.select.default import default_calibrator
+from calibrant.select.auto import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["DecisionThreshold", "decision_threshold"]

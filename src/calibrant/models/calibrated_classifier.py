@@ -30,7 +30,7 @@ from calibrant.models.training_rows import (
     routed,
 )
 from calibrant.predictions import reference_pair
-from calibrant.select.default import default_calibrator
+from calibrant.select.auto import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["CalibratedClassifier"]

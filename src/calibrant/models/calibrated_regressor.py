@@ -17,7 +17,7 @@ from calibrant.folds.splits import make_splits, refuse_prefit
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
-from calibrant.select.default import default_regression_calibrator
+from calibrant.select.auto_regression import default_regression_calibrator
 
 __all__ = ["CalibratedRegressor"]
 #: Ratio of the standard deviation of a normal error to its mean absolute value.

@@ -11,7 +11,7 @@ from calibrant.contracts.calibrator import Calibrator
 from calibrant.folds.splits import make_splits, out_of_fold
 from calibrant.predictions import Inputs, read
 from calibrant.rows import codes_of, order_of
-from calibrant.select.default import default_calibrator
+from calibrant.select.auto import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["cross_fitted"]

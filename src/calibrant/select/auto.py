@@ -33,7 +33,7 @@ from calibrant.select.trials import Trial, fitted, tried
 from calibrant.select.trust import LEAST_ROWS
 from calibrant.wrap.one_vs_rest import OneVsRest
 
-__all__ = ["AutoCalibrator", "Progress"]
+__all__ = ["AutoCalibrator", "Progress", "default_calibrator"]
 
 #: Seconds before the first progress message.
 PATIENCE = 2.0
@@ -373,3 +373,14 @@ class AutoCalibrator(
             f"{data}: {weights_told(self.table_)}; improvement over no calibration:"
             f" {self.gain_in_errors_:.1f} standard errors."
         )
+
+
+def default_calibrator() -> AutoCalibrator:
+    """Return a new, unfitted default calibrator, for all functions that need one.
+
+    Examples
+    --------
+    >>> default_calibrator()
+    AutoCalibrator()
+    """
+    return AutoCalibrator()

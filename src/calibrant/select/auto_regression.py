@@ -26,7 +26,7 @@ from calibrant.select.held_out import SCORES, HeldOutForecasts, canonical_foreca
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
 from calibrant.select.trust import LEAST_ROWS
 
-__all__ = ["AutoRegressionCalibrator"]
+__all__ = ["AutoRegressionCalibrator", "default_regression_calibrator"]
 
 
 class AutoRegressionCalibrator(
@@ -321,3 +321,14 @@ class AutoRegressionCalibrator(
 def _said(candidate: Any, record: Any, held: np.ndarray) -> Any:
     rest = record.take(~held)
     return candidate.make().fit_record(rest).predict(record.forecast.take(held))
+
+
+def default_regression_calibrator() -> AutoRegressionCalibrator:
+    """Return a new, unfitted default calibrator of forecasts, for all functions that need one.
+
+    Examples
+    --------
+    >>> default_regression_calibrator()
+    AutoRegressionCalibrator()
+    """
+    return AutoRegressionCalibrator()
