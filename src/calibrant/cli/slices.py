@@ -32,7 +32,6 @@ from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
-from calibrant.cli.paths import STDIN
 from calibrant.cli.reading import labelled, rows_left
 from calibrant.cli.sources import open_source, parts_of
 from calibrant.cli.tables import own_words, print_table, progress
@@ -153,16 +152,14 @@ def count_tables(
 
 @contextmanager
 def _table_of(source: str, paths: list[Path], time: str | None, columns: Columns) -> Iterator[Any]:
-    """Yield the table of the files: Parquet files as paths, which an engine reads in parts; others
-    as one Arrow table.
-    """
+    """Yield Parquet files as paths, which an engine reads in parts; others as one Arrow table."""
     if columns.inputs == "score":
         raise click.UsageError(
             "slices need probabilities; --inputs is score; turn the scores into risks first, with"
             " `calibrant fit` and `apply`."
         )
     changed = columns.skip_missing or columns.inputs not in (None, "probability")
-    if STDIN in paths or any(path.suffix.lower() != ".parquet" for path in paths):
+    if any(path.suffix.lower() != ".parquet" for path in paths):
         yield _arrow_table(open_source(Path(source), paths), time, columns)
     elif not changed:
         yield [str(path) for path in paths]
