@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 __all__ = [
@@ -11,6 +13,7 @@ __all__ = [
     "MissingDependencyError",
     "SavedFileError",
     "SparseDataWarning",
+    "naming",
     "warn",
 ]
 
@@ -48,3 +51,21 @@ def warn(message: str, category: type[Any] = CalibrationWarning) -> None:
     ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def naming(word: str, argument: str) -> Iterator[None]:
+    """Let errors within that begin with ``word`` begin with ``argument``, which the caller passed.
+
+    Examples
+    --------
+    >>> with naming("P", "P_new"):
+    ...     raise InputError("P must be finite; row 1 is nan.")
+    Traceback (most recent call last):
+    calibrant.errors.InputError: P_new must be finite; row 1 is nan.
+    """
+    try:
+        yield
+    except InputError as error:
+        first, _, rest = str(error).partition(" ")
+        raise InputError(f"{argument if first == word else first} {rest}") from None

@@ -74,17 +74,17 @@ def take_optional(values: dict[str, Any], rows: np.ndarray, total: int) -> dict[
     return out
 
 
-def feature_codes(X: Any) -> np.ndarray:
+def feature_codes(X: Any, weight: np.ndarray | None = None) -> np.ndarray:
     """(n,) uint64 from the content of each row of features in any container; equal rows have equal
-    codes. The order and the names of the columns do not count.
+    codes. The order and the names of the columns do not count; a row of weight 2 counts as two.
     """
     if sparse.issparse(X):
-        return _sparse_codes(X.tocsr())
+        return _sparse_codes(X.tocsr(), weight)
     if isinstance(X, NamedColumns | dict) or hasattr(X, "columns"):
         columns = [column for _, column in group_columns(X, "X")]
-        return table_codes(np.column_stack([_numbers(c) for c in columns]))
+        return table_codes(np.column_stack([_numbers(c) for c in columns]), weight)
     numbers = _numbers(X)
-    return table_codes(numbers.reshape(len(numbers), -1))
+    return table_codes(numbers.reshape(len(numbers), -1), weight)
 
 
 def _numbers(X: Any) -> np.ndarray:
@@ -100,10 +100,10 @@ def _numbers(X: Any) -> np.ndarray:
     return np.array([known[row] for row in rows], dtype=np.float64)
 
 
-def _sparse_codes(X: Any) -> np.ndarray:
+def _sparse_codes(X: Any, weight: np.ndarray | None) -> np.ndarray:
     """The codes of ``table_codes`` for a sparse matrix, from its entries."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    return entry_codes(X.shape, rows, X.indices, _single(X.data))
+    return entry_codes(X.shape, rows, X.indices, _single(X.data), weight)
 
 
 def _single(values: np.ndarray) -> np.ndarray:

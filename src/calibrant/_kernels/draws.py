@@ -36,14 +36,16 @@ def row_codes(values: np.ndarray) -> np.ndarray:
     )
 
 
-def table_codes(values: np.ndarray) -> np.ndarray:
+def table_codes(values: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """(n,) uint64 of the numbers in each row of (n, K) with their columns, which are told apart by
-    their content: neither the order of the rows nor that of the columns counts.
+    their content: neither the order of the rows nor that of the columns counts. A row of weight 2
+    counts as two.
     """
     size = max(1, BLOCK_ENTRIES // max(values.shape[1], 1))
     starts = range(0, max(len(values), 1), size)
     blocks = [slice(start, start + size) for start in starts]
-    column = np.sum([_mixed(_bits(values[b])).sum(axis=0, dtype=np.uint64) for b in blocks], axis=0)
+    often = _often(weight, len(values))
+    column = np.sum([often[b] @ _mixed(_bits(values[b])) for b in blocks], axis=0)
     rows = [_mixed(_bits(values[b]) + column).sum(axis=1, dtype=np.uint64) for b in blocks]
     return np.concatenate(rows)
 
@@ -58,17 +60,25 @@ def level_codes(level: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> np.
 
 
 def entry_codes(
-    shape: tuple[int, int], row: np.ndarray, column: np.ndarray, value: np.ndarray
+    shape: tuple[int, int],
+    row: np.ndarray,
+    column: np.ndarray,
+    value: np.ndarray,
+    weight: np.ndarray | None = None,
 ) -> np.ndarray:
     """(n,) uint64, those of ``table_codes`` for a matrix of these entries and zeros."""
-    bits, (n, k) = _bits(value), shape
+    bits, (n, k), often = _bits(value), shape, _often(weight, shape[0])
     zero = _mixed(np.zeros(1, dtype=np.uint64))
-    columns = np.full(k, n, dtype=np.uint64) * zero
-    np.add.at(columns, column, _mixed(bits) - zero)
+    columns = np.full(k, often.sum(dtype=np.uint64)) * zero
+    np.add.at(columns, column, (_mixed(bits) - zero) * often[row])
     empty = _mixed(columns)
     out = np.full(n, empty.sum(dtype=np.uint64))
     np.add.at(out, row, _mixed(bits + columns[column]) - empty[column])
     return out
+
+
+def _often(weight: np.ndarray | None, n: int) -> np.ndarray:
+    return np.ones(n, np.uint64) if weight is None else np.rint(weight).astype(np.uint64)
 
 
 def placed_codes(values: np.ndarray) -> np.ndarray:
@@ -189,13 +199,16 @@ def one_of_each(
     """(G,) positions of rows, one per cluster, ``cluster`` (n,) numbers 0..G-1; a row of weight 2
     is drawn twice as often.
 
-    The draw depends on the content of the rows, which is its seed, not on their order.
+    The draw depends on the content of the rows, which is its seed, not on their order, nor on the
+    numbers of the clusters.
     """
-    order = np.lexsort((loss, score, cluster))
+    place = numbered_by_content(cluster, row_codes(np.column_stack([score, loss])), weight)
+    order = np.lexsort((loss, score, place))
     mass = np.cumsum(weight[order])
-    ends = np.searchsorted(cluster[order], np.arange(cluster.max() + 1), side="right")
+    ends = np.searchsorted(place[order], np.arange(cluster.max() + 1), side="right")
     high = mass[ends - 1]
     low = np.append(0.0, high[:-1])
     rng = np.random.default_rng(content_seed(score, loss, weight))
     drawn = low + rng.random(len(ends)) * (high - low)
-    return order[np.minimum(np.searchsorted(mass, drawn, side="right"), ends - 1)]
+    rows = order[np.minimum(np.searchsorted(mass, drawn, side="right"), ends - 1)]
+    return rows[np.argsort(cluster[rows])]

@@ -25,7 +25,7 @@ from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_for
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier
-from calibrant.errors import InputError
+from calibrant.errors import InputError, naming
 from calibrant.forecasts.read import as_forecast
 from calibrant.groups import clustered, label_columns
 from calibrant.labels import array_of, is_missing
@@ -259,7 +259,7 @@ def _read(
         classes = shared_classes({"old": old, "new": new})
     old, new = (as_forecast(one) if domain is REGRESSION else one for one in (old, new))
     if y is None and domain is CLASSIFICATION:
-        sides = [read(one, None, inputs=inputs, classes=classes) for one in (old, new)]
+        sides = _named(old, new, partial(read, inputs=inputs, classes=classes))
         _require_same_number(*sides)
         return [clustered(one, cluster) for one in sides], np.zeros(len(sides[0]), bool)
     listed = [None] * len(old) if y is None else array_of(y).tolist()
@@ -267,10 +267,18 @@ def _read(
     any_one = next((one for one in listed if not is_missing(one)), 0.0)
     filled = np.array([one if seen else any_one for one, seen in zip(listed, known, strict=True)])
     score = CHOSEN_BY[domain].score
-    sides = [read_for([score], filled, one, None, None, classes, inputs) for one in (old, new)]
-    sides = [one.one_output() for one in sides]
+    labelled = partial(read_for, [score], filled, classes=classes, inputs=inputs)
+    sides = [one.one_output() for one in _named(old, new, labelled)]
     _require_same_number(*sides)
     return [clustered(one, cluster) for one in sides], known
+
+
+def _named(old: Any, new: Any, reading: Callable[[Any], Any]) -> list[Any]:
+    """Both sides as they are read; errors name the side."""
+    with naming("P", "old"):
+        first = reading(old)
+    with naming("P", "new"):
+        return [first, reading(new)]
 
 
 def _require_same_number(old: Any, new: Any) -> None:

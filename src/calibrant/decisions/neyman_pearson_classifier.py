@@ -15,7 +15,7 @@ from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.guarantee import Guarantee, Promised
 from calibrant.decisions.certainty import counted_rows, repetitions, require_share
 from calibrant.decisions.refusals import too_few
-from calibrant.errors import InputError
+from calibrant.errors import InputError, naming
 from calibrant.groups import read_clusters
 from calibrant.predictions import Inputs, Predictions, read
 from calibrant.select.look_alike import caution_look_alike
@@ -150,7 +150,8 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
         outcomes (n,).
         """
         values = arrays.scores(score)
-        hit = arrays.binary_outcomes(event, len(values)) == 1.0
+        with naming("correct", "event"):
+            hit = arrays.binary_outcomes(event, len(values)) == 1.0
         counted = counted_rows(len(values), sample_weight)
         held = slice(None) if counted.kept is None else counted.kept
         self._certify(values[held], hit[held], counted, cluster)

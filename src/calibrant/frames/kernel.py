@@ -17,7 +17,7 @@ from calibrant._kernels.softmax import ZERO_FLOOR, log_odds
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import SumMetric
 from calibrant.contracts.reading import CLASSIFICATION
-from calibrant.errors import InputError
+from calibrant.errors import InputError, naming
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.forecasts.pit_counts import PIT_LEVELS, pit_counts
 from calibrant.forecasts.quantiles import QuantileForecast
@@ -220,7 +220,8 @@ class Kernel:
         _keep_freed_memory()
         tally = Tally(self.empty())
         for batch in gathered(batches):
-            self._add(tally, batch)
+            with naming("sample_weight", "weight"):
+                self._add(tally, batch)
         return tally.empty()
 
     def _add(self, tally, batch):
@@ -484,7 +485,8 @@ class ForecastKernel:
         """The state of all Arrow record batches."""
         state = self.empty()
         for batch in gathered(batches):
-            self._add(state, batch)
+            with naming("sample_weight", "weight"):
+                self._add(state, batch)
         return state
 
     def _add(self, state, batch):

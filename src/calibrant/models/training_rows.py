@@ -126,7 +126,10 @@ def checked_rows(
     check_consistent_length(X, y)
     if len(y) == 0:
         raise InputError("X and y must hold rows; got 0 samples.")
-    assert_all_finite(y, input_name="y")
+    try:
+        assert_all_finite(y, input_name="y")
+    except ValueError as error:
+        raise InputError(f"{error} Leave those rows out.") from None
     return X, y
 
 

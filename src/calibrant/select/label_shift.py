@@ -18,7 +18,7 @@ from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.reading import read_labelled
-from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
+from calibrant.errors import FitWarning, InputError, SparseDataWarning, naming, warn
 from calibrant.labels import array_of, encode_labels, is_missing
 from calibrant.predictions import Inputs, read
 from calibrant.select.rates_at_use import (
@@ -195,7 +195,8 @@ class LabelShift(Saved, BaseEstimator):
                 f"frequencies={self.frequencies!r} needs P_use, the predictions on the use set; got"
                 " None."
             )
-        use = read(P_use, inputs=self.inputs, classes=self.classes_, sample_weight=use_weight)
+        with naming("P", "P_use"), naming("sample_weight", "use_weight"):
+            use = read(P_use, inputs=self.inputs, classes=self.classes_, sample_weight=use_weight)
         if use.n_classes != len(self.classes_):
             raise InputError(
                 f"P_use must have the {len(self.classes_)} columns of P; got {use.n_classes}."

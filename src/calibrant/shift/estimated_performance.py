@@ -15,7 +15,7 @@ from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.columns import Result
 from calibrant.contracts.interval import require_level
-from calibrant.errors import InputError
+from calibrant.errors import InputError, naming
 from calibrant.forecasts.read import ForecastRecord, as_forecast, read_forecast
 from calibrant.groups import group_columns
 from calibrant.predictions import Inputs, Predictions, read
@@ -314,7 +314,8 @@ def _read(P_new: Any, reference: Any, key: str, inputs: Inputs, classes: Any) ->
             raise InputError("the forecast must have one output, (n,); pass one column at a time.")
     else:
         old = read(reference[0], reference[1], inputs=inputs, classes=classes)
-        new = read(P_new, inputs=inputs, classes=old.classes)
+        with naming("P", "P_new"):
+            new = read(P_new, inputs=inputs, classes=old.classes)
         many = old.n_classes != 2
         if many and key in ("event_auroc", "f1", "event_brier_score"):
             raise InputError(

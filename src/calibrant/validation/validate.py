@@ -234,7 +234,7 @@ def _rows(
         )
     weights = np.ones(len(labels)) if weight is None else weight
     # In the order of their content, so that the resamples do not depend on that of the rows passed.
-    codes = mixed_codes(feature_codes(held), event.astype(np.uint64))
+    codes = mixed_codes(feature_codes(held, weights), event.astype(np.uint64))
     order = np.lexsort((weights, codes))
     if units is not None:
         units = np.unique(units, return_inverse=True)[1]

@@ -231,7 +231,8 @@ def _reliability_curves_of(
     require_count("n_bins", n_bins)
     options = {"n_bins": n_bins, "strategy": strategy, "band": band, "level": level}
     excess = np.array([_excess(record, k, n_bins) for k in range(record.n_classes)])
-    chosen = np.argsort(-excess, kind="stable")[: max(int(worst), 0)]
+    # Classes that differ by rounding alone, as the two of a binary problem, keep their order.
+    chosen = np.argsort(-excess.round(12), kind="stable")[: max(int(worst), 0)]
     pairs = {
         str(record.classes[k]): (
             record.probabilities[:, k],
