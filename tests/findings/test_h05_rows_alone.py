@@ -63,16 +63,15 @@ def test_rows_have_one_answer_alone_and_in_any_batch(calibrator):
 
 @pytest.mark.parametrize("calibrator", CALIBRATORS, ids=lambda one: type(one).__name__)
 def test_fits_have_one_answer_in_any_order(calibrator):
-    log, new = log_of(), cb.read_questions(log_of(30, seed=1))
+    log, new = log_of(100), cb.read_questions(log_of(30, seed=1))
     expected = named(calibrator.fit(cb.read_questions(log)).predict(new))
     rng = np.random.default_rng(3)
-    for _ in range(3):
-        moved = [log[i] for i in rng.permutation(len(log))]
-        for row in moved:
-            if isinstance(row.get("probs"), dict):
-                items = list(row["probs"].items())
-                row["probs"] = dict(items[k] for k in rng.permutation(len(items)))
-        assert named(calibrator.fit(cb.read_questions(moved)).predict(new)) == expected
+    moved = [log[i] for i in rng.permutation(len(log))]
+    for row in moved:
+        if isinstance(row.get("probs"), dict):
+            items = list(row["probs"].items())
+            row["probs"] = dict(items[k] for k in rng.permutation(len(items)))
+    assert named(calibrator.fit(cb.read_questions(moved)).predict(new)) == expected
 
 
 def test_an_untyped_row_has_the_type_of_its_kind():
