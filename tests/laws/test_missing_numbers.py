@@ -3,6 +3,8 @@ means what the documentation says: a missing name is a name, a missing label is 
 model may read missing features. No result is nan where it was not without it.
 """
 
+import importlib
+import inspect
 import re
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 from tests.laws.doors import DOORS, Data, drawn, numbers
 
+from calibrant._exports import exports
 from calibrant.errors import InputError
 
 ROW = 5
@@ -93,3 +96,21 @@ def test_a_missing_name_is_a_name(name: str, argument: str, column: str):
     expected = numbers(DOORS[name](DATA | {column: texts}))
     # Groups may stand in another order.
     np.testing.assert_allclose(np.sort(result), np.sort(expected), rtol=1e-9, atol=1e-12)
+
+
+#: Functions that hand their columns to a function of the table.
+ELSEWHERE = {"figure": "report", "read_questions": "tests/findings/test_h17_every_field_is_read.py"}
+
+
+def test_every_public_function_of_columns_is_a_door():
+    asked = {"y_true", "y", "P", "judge", "X_old", "losses", "risks", "times", "old", "sets"}
+    rooms = ("", ".metrics", ".confidence", ".decisions", ".shift", ".questions", ".monitoring")
+    missing = []
+    for face in (f"calibrant{room}" for room in (*rooms, ".plan", ".wrap")):
+        for name in exports(face):
+            function = getattr(importlib.import_module(face), name)
+            if not inspect.isfunction(function) or name in ELSEWHERE:
+                continue
+            if asked & set(inspect.signature(function).parameters) and name not in DOORS:
+                missing.append(f"{face}.{name}")
+    assert missing == []

@@ -275,10 +275,7 @@ def _read(
 
 def _named(old: Any, new: Any, reading: Callable[[Any], Any]) -> list[Any]:
     """Both sides as they are read; errors name the side."""
-    with naming("P", "old"):
-        first = reading(old)
-    with naming("P", "new"):
-        return [first, reading(new)]
+    return [naming("P", name)(reading)(one) for name, one in (("old", old), ("new", new))]
 
 
 def _require_same_number(old: Any, new: Any) -> None:

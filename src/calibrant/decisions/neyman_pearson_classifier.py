@@ -150,8 +150,7 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
         outcomes (n,).
         """
         values = arrays.scores(score)
-        with naming("correct", "event"):
-            hit = arrays.binary_outcomes(event, len(values)) == 1.0
+        hit = naming("correct", "event")(arrays.binary_outcomes)(event, len(values)) == 1.0
         counted = counted_rows(len(values), sample_weight)
         held = slice(None) if counted.kept is None else counted.kept
         self._certify(values[held], hit[held], counted, cluster)

@@ -220,8 +220,7 @@ class Kernel:
         _keep_freed_memory()
         tally = Tally(self.empty())
         for batch in gathered(batches):
-            with naming("sample_weight", "weight"):
-                self._add(tally, batch)
+            naming("sample_weight", "weight")(self._add)(tally, batch)
         return tally.empty()
 
     def _add(self, tally, batch):
@@ -485,8 +484,7 @@ class ForecastKernel:
         """The state of all Arrow record batches."""
         state = self.empty()
         for batch in gathered(batches):
-            with naming("sample_weight", "weight"):
-                self._add(state, batch)
+            naming("sample_weight", "weight")(self._add)(state, batch)
         return state
 
     def _add(self, state, batch):

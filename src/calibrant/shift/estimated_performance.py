@@ -314,8 +314,7 @@ def _read(P_new: Any, reference: Any, key: str, inputs: Inputs, classes: Any) ->
             raise InputError("the forecast must have one output, (n,); pass one column at a time.")
     else:
         old = read(reference[0], reference[1], inputs=inputs, classes=classes)
-        with naming("P", "P_new"):
-            new = read(P_new, inputs=inputs, classes=old.classes)
+        new = naming("P", "P_new")(read)(P_new, inputs=inputs, classes=old.classes)
         many = old.n_classes != 2
         if many and key in ("event_auroc", "f1", "event_brier_score"):
             raise InputError(
