@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+import calibrant as cb
+from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.groups import group_columns, read_groups
 from calibrant.predictions import read
+from calibrant.validation.validate import validate
 
 
 def grouped(groups, n_rows=None, weight=None):
@@ -126,3 +130,29 @@ def test_a_mapping_keeps_its_names_through_a_record():
     assert record.take([1]).groups.to_numpy().tolist() == [["y", 3.5]]
     with pytest.raises(InputError, match="columns of one length"):
         read([0.1, 0.2], groups={"a": ["x", "y"], "b": [1]})
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, ""])
+def test_rows_without_a_cluster_are_refused_everywhere(missing):
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y, cluster = (rng.random(200) < p).astype(int), np.repeat(np.arange(50), 4).astype(object)
+    cluster[[3, 4, 70]] = missing
+    model = LogisticRegression()
+    for call in (
+        lambda: cb.SelectiveClassifier(risk=0.3).fit(p, y, cluster=cluster),
+        lambda: cb.ConformalSets().fit(p, y, cluster=cluster),
+        lambda: cb.AutoCalibrator().fit(p, y, cluster=cluster),
+        lambda: cb.AutoRegressionCalibrator().fit((p, p + 0.1), y, cluster=cluster),
+        lambda: metrics.accuracy.interval(y, p, cluster=cluster),
+        lambda: metrics.accuracy.interval(
+            y, p, cluster=np.column_stack([np.arange(200) % 20, cluster])
+        ),
+        lambda: metrics.compare(y, {"a": p, "b": p**2}, cluster=cluster),
+        lambda: cb.report(y, p, cluster=cluster),
+        lambda: cb.audit(y, p, {"label": y}, cluster=cluster),
+        lambda: cb.estimate_rate(judge=p, labels=y, cluster=cluster),
+        lambda: validate(model, p[:, None], y, cluster=cluster, n_resamples=5, n_outer=0),
+    ):
+        with pytest.raises(InputError, match=r"^cluster must name every row; 3 of 200 have no"):
+            call()

@@ -19,6 +19,7 @@ __all__ = [
     "Groups",
     "NamedColumns",
     "WeightKind",
+    "cluster_numbers",
     "cluster_ways",
     "clustered",
     "coded",
@@ -31,6 +32,7 @@ __all__ = [
     "n_clusters",
     "read_clusters",
     "read_groups",
+    "require_names",
     "rows_apart",
 ]
 
@@ -184,6 +186,26 @@ def cluster_ways(cluster: Any) -> list[np.ndarray]:
     return ways
 
 
+def cluster_numbers(cluster: Any, record: Any) -> np.ndarray:
+    """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes
+    them; every row must be named.
+    """
+    found = read_groups(cluster, record, "cluster")
+    require_names(found, "cluster")
+    return found.index
+
+
+def require_names(found: Groups, name: str) -> None:
+    """Raise InputError if rows have no name, as these need not belong together."""
+    parts = (label if isinstance(label, tuple) else (label,) for label in found.names.tolist())
+    rows = np.array([None in each for each in parts], dtype=bool)[found.index]
+    if rows.any():
+        raise InputError(
+            f"{name} must name every row; {rows.sum():,} of {len(rows):,} have no name; give each"
+            " its own name, or drop these rows."
+        )
+
+
 def read_clusters(cluster: Any, record: Any) -> np.ndarray:
     """(n,) numbers 0..G-1 of the clusters of a record's rows, from labels as ``read_groups`` takes
     them; warns if they are few.
@@ -193,7 +215,7 @@ def read_clusters(cluster: Any, record: Any) -> np.ndarray:
             "cluster must be one column of labels here; got two; only the intervals of means and"
             " of ratios of sums (metric.interval) take two; pass one of them."
         )
-    index = read_groups(cluster, record, "cluster").index
+    index = cluster_numbers(cluster, record)
     count = len(np.unique(index))
     if count < 2:
         raise InputError(
@@ -226,7 +248,7 @@ def clustered(record: Any, cluster: Any, weight_kind: WeightKind | None = None) 
     Rows with sampling weights are clusters of unequal size, each of one row. Without a kind,
     weights raise no warning.
     """
-    if weight_kind is not None and weight_kind not in WEIGHT_KINDS:
+    if not (weight_kind is None or (isinstance(weight_kind, str) and weight_kind in WEIGHT_KINDS)):
         raise InputError(f"weight_kind must be one of {list(WEIGHT_KINDS)}; got {weight_kind!r}.")
     if record.weight is not None and weight_kind == "sampling":
         record = replace(record, weight=record.weight * (len(record) / record.weight.sum()))

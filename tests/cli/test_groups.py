@@ -319,3 +319,17 @@ def test_apply_counts_the_rows_whose_level_the_fit_had_not_seen(tmp_path):
     result = _run("apply", model, new, "--risk", "p", "-o", tmp_path / "out.csv")
     assert "30 of them have a level of place that was not in the fit" in result.output
     assert "level of sex" not in result.output
+
+
+@pytest.mark.parametrize("last", ["900719925474099", "922337203685477580", "1234567890123456789"])
+def test_long_numbers_that_name_groups_stay_apart(tmp_path, last):
+    """Of 16, 19 and 20 digits, which no float tells apart."""
+    frame = _frame(400, 0).assign(who=[f"{last}{2 + i // 2 % 2}" for i in range(400)])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    by = _run("evaluate", tmp_path / "t.csv", "--risk", "p", "--by", "who", "--json")
+    audit = _run("audit", tmp_path / "t.csv", "--risk", "p", "--groups", "who", "--json")
+    cluster = _run("evaluate", tmp_path / "t.csv", "--risk", "p", "--cluster", "who")
+    for end in "23":
+        assert f"{last}{end}" in by.output
+        assert f"who {last}{end}" in audit.output
+    assert "400 rows in 2 clusters" in cluster.output

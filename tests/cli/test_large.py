@@ -250,6 +250,19 @@ def test_labels_that_come_late_are_known(run, large, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT to one process")
+def test_labels_of_one_number_stay_apart(run, large, tmp_path):
+    """The label 01 is no event where 1 is, as in a small table."""
+    frame = risks()
+    no = np.where(np.arange(ROWS) % 2 == 0, "01", "0")
+    frame.assign(label=np.where(frame.label == "yes", "1", no)).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    asked = ("evaluate", tmp_path / "t.csv", "--positive", "1", "--json")
+    parts = metrics_of(run(*asked).stdout)
+    large(False)
+    agree(parts, metrics_of(run(*asked).stdout), CELLS)
+
+
 def test_interrupted_runs_leave_nothing_behind(large, tmp_path):
     frame = pandas.concat([frame_of(3)] * 60)
     write(frame, tmp_path / "rows.csv")

@@ -198,3 +198,10 @@ def test_errors():
         estimate_rate(judge=judge, labels=labels, chance=np.zeros(4000))
     with pytest.raises(InputError, match="model must name two models; got 1"):
         compare_rates(judge=judge, labels=labels, model=["a"] * 4000, item=np.arange(4000))
+
+
+@pytest.mark.parametrize("calibrate", ["x", None, [True], np.array([True, False])])
+def test_calibrate_is_yes_or_no(calibrate):
+    judge = np.linspace(0.0, 1.0, 40)
+    with pytest.raises(InputError, match=r"^calibrate must be True or False; got "):
+        estimate_rate(judge=judge, labels=np.round(judge), calibrate=calibrate)

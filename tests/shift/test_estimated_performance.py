@@ -210,3 +210,12 @@ def test_given_weights_must_be_one_a_row():
     known = cb.ImportanceWeights(lambda X: np.ones(3))
     with pytest.raises(InputError, match="function must return one finite weight for each of 100"):
         estimate_performance(p[100:], reference=reference, X=(X[:100], X[100:]), importance=known)
+
+
+@pytest.mark.parametrize("X", [(0.5, 0.2), ("a", "b"), (None, None), ({"a": 1}, {"a": 1})])
+def test_inputs_that_are_no_tables_are_refused(X):
+    y, p = np.array([0, 1] * 40), np.linspace(0.1, 0.9, 80)
+    with pytest.raises(InputError, match=r"^X\[0\] must have 80 rows, as its predictions; got "):
+        estimate_performance(p, reference=(p, y), X=X)
+    with pytest.raises(InputError, match=r"^X must be the pair \(X_reference, X_new\)"):
+        estimate_performance(p, reference=(p, y), X="abc")

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
 from calibrant._support.extras import import_extra
+from calibrant._support.options import seeded
 from calibrant.errors import MissingDependencyError
 
 __all__ = ["FEW_NUMBERS", "limit_fits", "on_one_blas_thread", "one_blas_thread"]
@@ -88,7 +89,9 @@ def on_one_blas_thread(function: Callable[Given, Found]) -> Callable[Given, Foun
 
 
 def limit_fits(cls: type) -> None:
-    """Put a class's own methods of the names in FITS on one thread, so that none can forget it."""
+    """Put a class's own methods of the names in FITS on one thread, and check the seed of their
+    object before, so that none can forget it.
+    """
     for name in FITS & vars(cls).keys():
         if isfunction(vars(cls)[name]):
-            setattr(cls, name, on_one_blas_thread(vars(cls)[name]))
+            setattr(cls, name, seeded(on_one_blas_thread(vars(cls)[name])))

@@ -1,8 +1,12 @@
 """Checks of constructor options that several methods share, done when ``fit`` is called."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from numbers import Integral, Real
+from typing import ParamSpec, TypeVar
+
+import numpy as np
 
 from calibrant.errors import InputError
 
@@ -13,12 +17,16 @@ __all__ = [
     "require_not_negative",
     "require_option",
     "require_seed",
+    "seeded",
 ]
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 #: Largest count that needs no other limit: bins, draws and windows beyond it fill the memory.
 MOST_COUNT = 1_000_000
 #: Above it one step of a matrix fit takes minutes, and its penalty removes almost everything off
-#: the #: diagonal.
+#: the diagonal.
 MOST_MATRIX_CLASSES = 2_000
 
 
@@ -38,12 +46,29 @@ def require_seed(name: str, value: object) -> None:
     require_count(name, value, 0, most=2**32 - 1, usual=0)
 
 
-def require_option(name: str, value: object, options: Iterable[str]) -> None:
+def seeded(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Decorator of a function with a ``random_state``, or of a method of an object with one, that
+    checks it before anything is computed; None and generators are left to the function.
+    """
+
+    @wraps(function)
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        first = vars(args[0]) if args and hasattr(args[0], "__dict__") else {}
+        value = kwargs.get("random_state", first.get("random_state", 0))
+        if not isinstance(value, np.random.Generator | np.random.RandomState | None):
+            require_seed("random_state", value)
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def require_option(name: str, value: object, options: Iterable[object]) -> None:
     """Raise InputError unless ``value`` is one of these options."""
-    *most, last = options
-    if value not in (*most, last):
-        said = ", ".join(f'"{option}"' for option in most)
-        raise InputError(f'{name} must be {said} or "{last}"; got {value!r}.')
+    known = list(options)
+    # An array compares item by item, so that the search itself would fail.
+    if not (isinstance(value, str | Real | np.generic | None) and value in known):
+        *most, last = (f'"{one}"' if isinstance(one, str) else str(one) for one in known)
+        raise InputError(f"{name} must be {', '.join(most)} or {last}; got {value!r}.")
 
 
 def require_not_negative(name: str, value: bool | float | str) -> None:

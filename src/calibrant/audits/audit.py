@@ -11,7 +11,7 @@ from calibrant._support.options import (
     require_count,
     require_not_negative,
     require_option,
-    require_seed,
+    seeded,
 )
 from calibrant.arrays import ArrayLike
 from calibrant.audits.families import audited
@@ -51,6 +51,7 @@ __all__ = ["audit", "audit_record"]
 DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
 
 
+@seeded
 def audit(
     y_true: Any,
     P: Any = None,
@@ -192,7 +193,7 @@ def audit(
     """
     for name, value in (("depth", depth), ("n_bins", n_bins), ("n_draws", n_draws)):
         require_count(name, value)
-    _require_level_and_seed(level, random_state)
+    require_level(level)
     require_not_negative("tolerance", tolerance)
     require_option("null", "strong" if null is None else null, ("strong", "weak"))
     require_option("control", control, ("any", "share"))
@@ -230,12 +231,6 @@ def audit(
         n_draws,
         random_state,
     )
-
-
-def _require_level_and_seed(level: float, random_state: Any) -> None:
-    require_level(level)
-    if not isinstance(random_state, np.random.Generator | np.random.RandomState | None):
-        require_seed("random_state", random_state)
 
 
 def audit_record(

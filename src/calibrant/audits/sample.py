@@ -183,7 +183,7 @@ def of_predictions(
     """Build from a record of class predictions, by target; ``tied`` if ``tie`` orders rows with
     equal predictions and outcomes.
     """
-    if target == "classes":
+    if isinstance(target, str) and target == "classes":
         return of_classes(record, cell, tie)
     said, hit = record.pair(target)
     return of_outcomes(said, hit, record.weights, cell, record.cluster, tie if tied else None)

@@ -28,7 +28,7 @@ from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.frames.columns import Layout, encode, whole_numbers
+from calibrant.frames.columns import Layout, class_names, encode, whole_numbers
 from calibrant.frames.engines.choosing import choose, opened, reading
 from calibrant.frames.table_rows import TableRows, drawn, row_count, row_hash
 from calibrant.labels import places
@@ -352,9 +352,7 @@ def _headed(first, columns, prefer):
 
 
 def _spooled(paths, count, target, names, columns, classes):
-    """Write the columns needed to a Parquet file without the rows to skip, and return its number of
-    rows.
-    """
+    """Write the columns needed, without the rows to skip, to Parquet; return the number of rows."""
     (predictions, label, weight), lost = names, 0
     arrow, parquet = (
         import_extra(name, "counting large files", "cli") for name in ("pyarrow", "pyarrow.parquet")
@@ -390,12 +388,10 @@ def _spooled(paths, count, target, names, columns, classes):
 
 
 def _label_column(part, label, kind, arrow, classes):
-    """Return the labels of a part in the type of earlier parts; whole numbers in text become one
-    text each, unless a class has that text.
-    """
+    """Return the labels of a part in the type of earlier parts."""
     values = part.column(label)
     if part.kind == "csv":
-        plain = {v: v if v in classes else str(whole_numbers([v])[0]) for v in set(values)}
+        plain = {v: v if v in classes else _plain(v) for v in set(values)}
         if any(not value.strip() for value in plain):
             raise InputError(
                 f"{part.path} must have a label in every row; some rows have none; fill them in or"
@@ -409,6 +405,12 @@ def _label_column(part, label, kind, arrow, classes):
             f"{part.path}: {label!r} must hold labels of one kind, all numbers or all texts; repair"
             " the others."
         ) from None
+
+
+def _plain(text):
+    """One text for each whole number; zeros in front stay, as 01 is no 1."""
+    start = text.strip().lstrip("+-")[:2]
+    return text if start[:1] == "0" and start[1:].isdigit() else str(whole_numbers([text])[0])
 
 
 def _labels(files, name):
@@ -427,7 +429,7 @@ def _labels(files, name):
                     " values; name another column."
                 )
     listed = list(seen)
-    return whole_numbers(listed) if all(isinstance(value, str) for value in listed) else listed
+    return class_names(listed) if all(isinstance(value, str) for value in listed) else listed
 
 
 def _with_labels(first, name, labels):

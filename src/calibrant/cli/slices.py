@@ -246,13 +246,13 @@ def _as_they_are(values):
 
 
 def _typed(values):
-    """Convert to whole numbers, numbers, or text; an empty value is missing."""
+    """Convert to whole numbers, numbers, or text, as digits too many; empty values are missing."""
     arrow = _arrow()
     present = {value for value in values if value.strip()}
     kind = next(
         (
             kind
-            for kind, fits in ((int, WHOLE.fullmatch), (float, _is_number))
+            for kind, fits in ((int, WHOLE.fullmatch), (str, str.isdigit), (float, _is_number))
             if all(map(fits, present))
         ),
         str,

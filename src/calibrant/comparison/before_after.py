@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from calibrant._support.options import seeded
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.splits import cross_fit, fit_clone
@@ -69,6 +70,7 @@ class Compared:
         ]
 
 
+@seeded
 def compare(
     record: Any,
     calibrator: Any,

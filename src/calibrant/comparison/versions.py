@@ -12,6 +12,7 @@ from calibrant._kernels.certificates import rows_for_rate
 from calibrant._kernels.clusters import variance_of_sum
 from calibrant._kernels.intervals import mean_limits, normal_quantile, powers
 from calibrant._kernels.ragged_links import row_sums
+from calibrant._support.options import seeded
 from calibrant.arrays import ArrayLike
 from calibrant.audits.families import audited
 from calibrant.audits.levels import Column, cells, columns_of, family
@@ -116,6 +117,7 @@ def _(rule: QuestionRules, record: Any) -> dict[str, np.ndarray]:
     return {"answered rows": rule.decide(record) == "answer"}
 
 
+@seeded
 def compare_versions(
     old: Any,
     new: Any,

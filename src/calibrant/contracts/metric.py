@@ -23,6 +23,7 @@ from calibrant._kernels.intervals import (
     unseen_ends,
 )
 from calibrant._support.blas import on_one_blas_thread
+from calibrant._support.options import seeded
 from calibrant.arrays import require_pairs
 from calibrant.contracts.base_metric import BaseMetric, SumState
 from calibrant.contracts.clustered import cluster_draws, clustered_interval, two_way_interval
@@ -101,6 +102,7 @@ class Metric(BaseMetric):
             )
         )
 
+    @seeded
     def interval(
         self,
         y_true: ArrayLike,
@@ -176,6 +178,7 @@ class Metric(BaseMetric):
         metric._check()
         return metric
 
+    @seeded
     @on_one_blas_thread
     def interval_of(
         self,
@@ -191,6 +194,8 @@ class Metric(BaseMetric):
         """
         require_level(level)
         require_resamples(n_resamples)
+        # A list or an array is no method either, and has no truth value.
+        method = str(method)
         require_pairs(record.weight, "an interval")
         compute = self._interval if record.cluster is None else partial(clustered_interval, self)
         options = (level, method, n_resamples, random_state)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from calibrant._support.blas import on_one_blas_thread
+from calibrant._support.options import seeded
 
 __all__ = ["OnRecord", "on_record"]
 
@@ -39,7 +40,8 @@ def on_record(
     """
 
     def named(function: Callable[Given, Found]) -> OnRecord[Given, Read, Found]:
-        cast(Any, function).of = on_one_blas_thread(of)
-        return cast(OnRecord[Given, Read, Found], function)
+        checked = cast(Any, seeded(function))
+        checked.of = on_one_blas_thread(seeded(of))
+        return cast(OnRecord[Given, Read, Found], checked)
 
     return named

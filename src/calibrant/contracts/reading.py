@@ -62,7 +62,12 @@ def read_for(
         found = sorted(one.name for one in domains) or "none"
         raise InputError(f"metrics must be of one task; got {found}; call once for each task.")
     domain = domains.pop()
-    given = {"std": std, "classes": classes, "inputs": None if inputs == "probability" else inputs}
+    # An option that is an array has no truth value; reading refuses it.
+    given = {
+        "std": std,
+        "classes": classes,
+        "inputs": None if str(inputs) == "probability" else inputs,
+    }
     for name, value in given.items():
         if value is not None and name not in domain.options:
             raise InputError(f"{name}= does not apply to {domain.predictions}; leave it out.")

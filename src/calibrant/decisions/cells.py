@@ -7,6 +7,7 @@ import numpy as np
 
 from calibrant._kernels.bins import upper_edges
 from calibrant._kernels.conformal import order_statistic, rows_needed
+from calibrant._support.options import require_option
 from calibrant._support.saving import Saved
 from calibrant.arrays import column_names, plain_array
 from calibrant.contracts.guarantee import Guarantee
@@ -62,10 +63,7 @@ class Cells:
 
 def require_by(by: Any, groups: Any) -> None:
     """Raise InputError unless ``by`` is known and groups are passed exactly where it needs them."""
-    if by not in (None, "class", "similar_classes", "groups", "overlapping"):
-        raise InputError(
-            f'by must be None, "class", "similar_classes", "groups" or "overlapping"; got {by!r}.'
-        )
+    require_option("by", by, (None, "class", "similar_classes", "groups", "overlapping"))
     if (by in ("groups", "overlapping")) != (groups is not None):
         remedy = "pass groups=" if groups is None else 'leave them out, or set by="groups"'
         raise InputError(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._kernels.thresholds import crossing_interval, net_benefit
 from calibrant._support.card import Card, Shown, Tile
+from calibrant._support.options import seeded
 from calibrant._support.rounded import percent
 from calibrant.arrays import require_pairs
 from calibrant.contracts.calibrator import Calibrator
@@ -26,6 +28,9 @@ __all__ = ["DecisionThreshold", "decision_threshold"]
 
 #: Grid points between two observed scores, to find where the calibrated risk crosses.
 STEPS = 1001
+#: Largest cost, and how many times the other one of the two differences of costs may be: the risk
+#: is then neither 0 nor 1.
+LARGEST, WIDEST = 1e100, 1e12
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,6 +96,7 @@ class DecisionThreshold(Shown, Result):
         )
 
 
+@seeded
 def decision_threshold(
     y_true: ArrayLike,
     P: ArrayLike,
@@ -178,17 +184,12 @@ def decision_threshold(
     0.2
     """
     require_level(level)
-    acting, waiting = (
-        cost_false_positive - cost_true_negative,
-        cost_false_negative - cost_true_positive,
+    risk = _risk(
+        cost_false_positive=cost_false_positive,
+        cost_true_negative=cost_true_negative,
+        cost_false_negative=cost_false_negative,
+        cost_true_positive=cost_true_positive,
     )
-    if not (0.0 < acting < np.inf and 0.0 < waiting < np.inf):
-        raise InputError(
-            "costs must be higher for a false positive than for a true negative, and for a false"
-            f" negative than for a true positive; got differences of {acting!r} and {waiting!r};"
-            " raise cost_false_positive or cost_false_negative."
-        )
-    risk = acting / (acting + waiting)
     record = read_labelled(y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs)
     require_pairs(record.weight, "an interval")
     pair = _pair(record, target)
@@ -229,6 +230,27 @@ def decision_threshold(
         cost(events, n),
         net_benefit(right, flagged - right, n, risk),
     )
+
+
+def _risk(**costs: float) -> float:
+    """The risk from which on acting is expected to cost less: of a false positive, a true negative,
+    a false negative and a true positive.
+    """
+    for name, cost in costs.items():
+        if not (isinstance(cost, Real) and abs(cost) <= LARGEST):
+            raise InputError(
+                f"{name} must be a number of at most {LARGEST:g} in size; got {cost!r}; pass all"
+                " costs in one common unit."
+            )
+    false_positive, true_negative, false_negative, true_positive = costs.values()
+    acting, waiting = false_positive - true_negative, false_negative - true_positive
+    if not max(acting, waiting) < WIDEST * min(acting, waiting):
+        raise InputError(
+            "costs must be higher for a false positive than for a true negative, and for a false"
+            f" negative than for a true positive, within a factor of {WIDEST:g}; got differences of"
+            f" {acting!r} and {waiting!r}; raise cost_false_positive or cost_false_negative."
+        )
+    return acting / (acting + waiting)
 
 
 def _pair(record: Predictions, target: Any) -> Predictions:

@@ -356,7 +356,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         self, part: Signal | Calibrator | None, record: Predictions
     ) -> tuple[Signal | Calibrator | None, np.ndarray]:
         """Return (the fitted part, the score of each row)."""
-        if self.target == "answer":
+        if isinstance(self.target, str) and self.target == "answer":
             return confidence_of(part, record)
         place = record.position(self.target)
         return part, probabilities_of(part, record)[:, place]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, seeded
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
@@ -77,6 +77,7 @@ class RowSample(Saved):
         )
 
 
+@seeded
 def sample(
     source: Any,
     n: int,

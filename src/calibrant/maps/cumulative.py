@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from calibrant._kernels.bins import distinct_scores, just_above, just_below
+from calibrant._support.options import require_option
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
-from calibrant.errors import InputError
 
 __all__ = ["CumulativeConfidence"]
 
@@ -79,8 +79,7 @@ class CumulativeConfidence(
         self.prior_weight: float = prior_weight
 
     def _fit(self, score: np.ndarray, correct: np.ndarray, weight: np.ndarray) -> None:
-        if self.cutoff not in (None, "median", "optimal"):
-            raise InputError(f'cutoff must be None, "median" or "optimal"; got {self.cutoff!r}.')
+        require_option("cutoff", self.cutoff, (None, "median", "optimal"))
         unique, inverse = distinct_scores(score)
         right = np.bincount(inverse, weights=weight * correct)
         total = np.bincount(inverse, weights=weight)

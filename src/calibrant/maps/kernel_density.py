@@ -13,6 +13,7 @@ from calibrant._kernels import kernel_sums
 from calibrant._kernels import kernel_sums as search
 from calibrant._kernels.intervals import beta_interval
 from calibrant._support.class_rates import MIN_ROWS
+from calibrant._support.options import require_option
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
@@ -179,8 +180,7 @@ class KernelDensity(
             raise InputError(
                 f"bandwidth must be a positive number, in units of the score; got {width!r}."
             )
-        if self.boundary not in (None, "reflect"):
-            raise InputError(f'boundary must be None or "reflect"; got {self.boundary!r}.')
+        require_option("boundary", self.boundary, (None, "reflect"))
         if not (np.isfinite(self.prior_weight) and self.prior_weight >= 0.0):
             raise InputError(
                 f"prior_weight must be finite and not negative; got {self.prior_weight!r}."

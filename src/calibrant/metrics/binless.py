@@ -16,6 +16,7 @@ from calibrant._kernels.smoothing import (
     weighted_quantile,
 )
 from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
+from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.tags import Promises
 from calibrant.errors import InputError
@@ -320,8 +321,7 @@ class IntegratedCalibrationIndex(
             )
         if not 0.0 < self.span <= 1.0:
             raise InputError(f"span must be in (0, 1]; got {self.span!r}; 0.75 is usual.")
-        if self.smoother not in ("loess", "spline"):
-            raise InputError(f'smoother must be "loess" or "spline"; got {self.smoother!r}.')
+        require_option("smoother", self.smoother, ("loess", "spline"))
 
     def _pair_value(self, score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> float:
         return self._prepared(score, weight)(hit)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.null_laws import range_tail, reach_tail
-from calibrant._support.options import require_count, require_option
+from calibrant._support.options import require_count, require_option, seeded
 from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError
 from calibrant.groups import WeightKind
@@ -20,6 +20,7 @@ TAILS: dict[str, Any] = {"kuiper": range_tail, "ks": reach_tail}
 DRAWN_ROWS = 5000
 
 
+@seeded
 def cumulative_test(
     y_true: ArrayLike,
     P: ArrayLike,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._kernels.groups import rows_by_group
+from calibrant._support.options import seeded
 from calibrant.contracts.columns import Record
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Interval, Metric
@@ -131,6 +132,7 @@ def per_group(
     )
 
 
+@seeded
 def worst_group(
     metric: Metric,
     y_true: ArrayLike,

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant._support.card import Card, Shown
 from calibrant._support.extras import import_extra
+from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.columns import Result
 from calibrant.contracts.domain import DOMAINS, domain_of_input, outcomes_apart
@@ -178,8 +179,7 @@ def _of(
     """
     require_level(level)
     require_resamples(n_resamples)
-    if correction not in CORRECTIONS:
-        raise InputError(f"correction must be one of {list(CORRECTIONS)}; got {correction!r}.")
+    require_option("correction", correction, CORRECTIONS)
     baseline = None if baseline is None else str(baseline)
     if baseline is not None and baseline not in records:
         raise InputError(f"baseline must be one of the names {list(records)}; got {baseline!r}.")

@@ -14,6 +14,7 @@ from calibrant._kernels.intervals import (
     normal_quantile,
     powers,
 )
+from calibrant._support.options import seeded
 from calibrant.contracts.metric import MeanMetric, Metric, RootMeanMetric
 from calibrant.rows import codes_of
 
@@ -99,6 +100,7 @@ def is_mean(metric: Metric) -> bool:
 
 # Conformal intervals of few rows are infinite; such means have no difference.
 @np.errstate(invalid="ignore")
+@seeded
 def paired_difference(
     metric: Any, first: Any, second: Any, *, n_resamples: int, random_state: int
 ) -> PairedDifference:

@@ -242,7 +242,9 @@ def set_coverage_by(
     ([0, 1], [1.0, 0.5], [1.5, 1.0])
     """
     require_level(level)
-    if by not in ("class", "groups", "size") or (by == "groups") != (groups is not None):
+    if not (isinstance(by, str) and by in ("class", "groups", "size")) or (
+        (by == "groups") != (groups is not None)
+    ):
         given = "without" if groups is None else "with"
         raise InputError(
             f'by must be "class" or "size", or "groups" with groups=; got {by!r} {given} groups.'

@@ -13,7 +13,7 @@ from scipy import special
 from calibrant._kernels import bins
 from calibrant._kernels.bootstrap import draw_hits, draw_shared_hits, null_generator, shared_share
 from calibrant._kernels.clusters import variance_of_sum
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, seeded
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric
 from calibrant.contracts.reading import CLASSIFICATION, read_clustered, read_labelled
@@ -138,6 +138,7 @@ def signs_of_clusters(cluster: np.ndarray, n_draws: int, random_state: int) -> I
 ENOUGH = 5.0
 
 
+@seeded
 def hosmer_lemeshow_test(
     y_true: ArrayLike,
     P: ArrayLike,
@@ -223,7 +224,9 @@ def hosmer_lemeshow_test(
     (42.9, True)
     """
     require_count("n_bins", n_bins)
-    if method not in ("auto", "chi-squared", "simulated") or (fitted and method == "simulated"):
+    if not isinstance(method, str) or (
+        method not in ("auto", "chi-squared", "simulated") or (fitted and method == "simulated")
+    ):
         raise InputError(
             'method must be "auto", "chi-squared" or, for fitted=False, "simulated"; got'
             f" {method!r}."
@@ -436,6 +439,7 @@ def _drawn_p_value(score: np.ndarray, tilt: np.ndarray, top: float) -> float:
     return float((1.0 + np.sum(np.abs(drawn) >= abs(top) * (1.0 - 1e-10))) / (1.0 + N_DRAWS))
 
 
+@seeded
 def calibration_error_test(
     metric: Metric,
     y_true: ArrayLike,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.softmax import softmax
 from calibrant._support.estimators import ClassifierMixin, account
-from calibrant._support.options import require_option
+from calibrant._support.options import require_option, seeded
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import FitWarning, InputError, warn
@@ -162,6 +162,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         as_it_is = is_fitted(self.estimator) and (self.cv is None or not _refits(self.estimator))
         return {} if as_it_is else {"estimator": self.estimator}
 
+    @seeded
     def fit(
         self,
         X: Any,

@@ -8,6 +8,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._support.estimators import RegressorMixin, account
+from calibrant._support.options import seeded
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.contracts.kinds import require_regression_calibrator
@@ -114,6 +115,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
             else {**models, "scale_estimator": self.scale_estimator}
         )
 
+    @seeded
     def fit(
         self,
         X: Any,

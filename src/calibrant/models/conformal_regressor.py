@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._kernels.conformal import plus_promise, row_statistics, shares
 from calibrant._support.estimators import RegressorMixin
-from calibrant._support.options import require_option
+from calibrant._support.options import require_option, seeded
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.guarantee import Guarantee
 from calibrant.errors import InputError
@@ -122,6 +122,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         self.n_jobs: int | None = n_jobs
         self.random_state: int = random_state
 
+    @seeded
     def fit(
         self,
         X: Any,

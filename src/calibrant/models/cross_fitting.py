@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._support.options import seeded
 from calibrant.arrays import weights
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.folds.splits import make_splits, out_of_fold
@@ -17,6 +18,7 @@ from calibrant.wrap.one_vs_rest import as_calibrator
 __all__ = ["cross_fitted"]
 
 
+@seeded
 def cross_fitted(
     calibrator: Calibrator,
     P: ArrayLike,

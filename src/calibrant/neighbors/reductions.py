@@ -9,7 +9,7 @@ from sklearn.cluster import MiniBatchKMeans
 
 from calibrant._kernels.separation import leading_directions
 from calibrant._support.estimators import BaseEstimator, TransformerMixin
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, seeded
 from calibrant._support.saving import Saved
 from calibrant.errors import InputError
 
@@ -49,6 +49,7 @@ class RandomSubset(Saved, BaseEstimator):
         self.t: int = t
         self.random_state: int = random_state
 
+    @seeded
     def reduce(self, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return (subset of the rows of X, their labels)."""
         require_count("t", self.t)
@@ -94,6 +95,7 @@ class ClassCentroids(Saved, BaseEstimator):
         self.t: int = t
         self.random_state: int = random_state
 
+    @seeded
     def reduce(self, X: Any, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return (centroids, their labels); float32 for X of 8-bit integers."""
         require_count("t", self.t)

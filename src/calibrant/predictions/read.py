@@ -86,7 +86,7 @@ def read(
     ([0, 1], [0.9, 0.6])
     """
     inputs = PLURALS.get(inputs, inputs) if isinstance(inputs, str) else inputs
-    if inputs not in INPUTS:
+    if not (isinstance(inputs, str) and inputs in INPUTS):
         raise InputError(f'inputs must be "probability" or "logit"; got {inputs!r}.')
     if isinstance(y, SoftLabels) and not soft:
         raise soft_refused("this function")

@@ -1,6 +1,6 @@
 """The record of predictions of classes: validated input, and everything derived from it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -259,7 +259,7 @@ class Predictions(Given):
         """(score, hit), (n,) each: was the answer right ("answer"), did class 1 of two happen
         ("event"), or this class (its label)?
         """
-        if target == "answer" and target not in self.classes.tolist():
+        if isinstance(target, str) and target == "answer" and target not in self.classes.tolist():
             return self.confidence, self.correct
         k = self.position(target)
         return self.probabilities[:, k], self.hits_of(k)
@@ -278,14 +278,15 @@ class Predictions(Given):
         label.
         """
         classes = self.classes.tolist()
-        match = [k for k, c in enumerate(classes) if c == target]
+        # An array compares item by item, and is no label.
+        match = [k for k, c in enumerate(classes) if isinstance(target, Hashable) and c == target]
         if match and target in QUESTIONS:
             raise InputError(
                 f'target="{target}" is both a keyword and a class; give the class another name.'
             )
         if match:
             return match[0]
-        if target != "event":
+        if not (isinstance(target, str) and target == "event"):
             raise InputError(
                 f'target must be "answer", "event" or one of the classes {classes}; got {target!r}.'
             )

@@ -182,6 +182,7 @@ def estimate_rate(
 
 
 def _straight(sample: Sample, calibrate: bool, random_state: int) -> Sample:
+    require_option("calibrate", calibrate, (True, False))
     if not calibrate:
         return sample
     return cross_fitted(sample, random_state, lambda part: fitted_curve(part).predict)

@@ -13,7 +13,7 @@ from calibrant._kernels.draws import numbered_by_content, row_codes, uniform_of_
 from calibrant._support.options import require_seed
 from calibrant.arrays import to_array
 from calibrant.errors import InputError
-from calibrant.groups import Groups, coded
+from calibrant.groups import Groups, coded, require_names
 from calibrant.labels import SoftLabels, label_array
 from calibrant.maps.isotonic import Isotonic
 
@@ -188,9 +188,7 @@ def read_names(values: Any, name: str, n: int) -> Groups:
             f"{name} must name each of the {n} rows of judge; got shape {labels.shape}."
         )
     groups = coded(labels, name)
-    if len(groups) and groups.names[-1] is None:
-        row = int((groups.index == len(groups) - 1).argmax())
-        raise InputError(f"{name} must name every row; row {row} has none; name it.")
+    require_names(groups, name)
     names, place = np.unique([str(one) for one in groups.names.tolist()], return_inverse=True)
     return Groups(names, place[groups.index])
 

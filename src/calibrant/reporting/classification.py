@@ -139,7 +139,11 @@ class Classes(ReportTable):
             return (
                 "answer" if speaks_of_answers else "event" if record.n_classes == 2 else "classes"
             )
-        if target not in ("answer", "classes") or target in record.classes.tolist():
+        if (
+            not isinstance(target, str)
+            or target not in ("answer", "classes")
+            or target in record.classes.tolist()
+        ):
             record.position(target)  # refuses a target that is no class
         return target
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from calibrant._support.options import seeded
 from calibrant._support.rounded import rounded
 from calibrant.comparison.scores import Estimate
 from calibrant.contracts.columns import plain
@@ -57,6 +58,7 @@ class ModelsSummary:
         return plain({**fixed, **vars(self)})
 
 
+@seeded
 def summarise_models(
     y: ArrayLike,
     P: Mapping[str, Any],

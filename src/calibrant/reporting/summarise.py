@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, seeded
 from calibrant.arrays import require_pairs
 from calibrant.audits.levels import columns_of, shown_groups
 from calibrant.comparison.alternatives import against_chosen, alternatives, best
@@ -40,6 +40,7 @@ __all__ = ["part_of", "summarise", "summary_of"]
 PARTS = 5
 
 
+@seeded
 def summarise(
     y: ArrayLike,
     P: ArrayLike,

@@ -18,7 +18,7 @@ from calibrant.errors import CalibrationWarning, InputError
 from calibrant.folds.splits import folds_of
 from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.normal import NormalForecast
-from calibrant.groups import in_clusters, read_groups
+from calibrant.groups import cluster_numbers, in_clusters
 from calibrant.regression.variance import ForecastIdentity
 from calibrant.select.candidates import names_of
 from calibrant.select.evidence_pool import forecast_pool, table_of, weights_told
@@ -168,7 +168,7 @@ class AutoRegressionCalibrator(
         """
         record = self._read_to_fit(forecast, y, more, std, sample_weight)
         if cluster is not None:
-            record = in_clusters(record, read_groups(cluster, record, "cluster").index)
+            record = in_clusters(record, cluster_numbers(cluster, record))
         return self.fit_record(record)
 
     def _fit_output(self, record: Any) -> dict[str, Any]:

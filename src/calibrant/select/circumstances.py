@@ -8,7 +8,7 @@ from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.domain_calibrator import of_predictions
 from calibrant.errors import InputError
-from calibrant.groups import in_clusters, read_groups
+from calibrant.groups import cluster_numbers, in_clusters
 from calibrant.predictions import read
 from calibrant.select.label_shift import LabelShift
 from calibrant.select.look_alike import caution_look_alike
@@ -71,7 +71,7 @@ class Circumstances(Calibrator):
         options = {"inputs": self.inputs, "classes": self.classes, "sample_weight": sample_weight}
         record = read(P, y, **options, **beside, soft=self.tags.soft_labels)
         if cluster is not None:
-            record = in_clusters(record, read_groups(cluster, record, "cluster").index)
+            record = in_clusters(record, cluster_numbers(cluster, record))
         if record.shares is not None:
             record = record.one_label_each()[0]
         elif cluster is None:

@@ -73,7 +73,7 @@ def metric_key(metric: Any) -> str:
     """The key of a supported metric, from its key or the metric itself."""
     key = getattr(metric, "key", metric)
     key = OTHER_NAMES.get(key, key) if isinstance(key, str) else key
-    if key not in CLASS_METRICS + ERROR_METRICS:
+    if not (isinstance(key, str) and key in CLASS_METRICS + ERROR_METRICS):
         raise InputError(
             f"metric must be one of {', '.join(CLASS_METRICS + ERROR_METRICS)}; got {key!r}."
         )

@@ -11,7 +11,7 @@ from calibrant._kernels.logistic import sigmoid
 from calibrant._kernels.softmax import log_odds
 from calibrant._support.blas import on_one_blas_thread
 from calibrant._support.estimators import clone
-from calibrant._support.options import require_option
+from calibrant._support.options import require_option, seeded
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.columns import Result
 from calibrant.contracts.interval import require_level
@@ -215,6 +215,7 @@ def estimate_performance(
     return estimates(P_new, [metric], **given)[0]
 
 
+@seeded
 @on_one_blas_thread
 def estimates(
     P_new: Any,
@@ -373,9 +374,10 @@ def _said(record: Predictions | ForecastRecord) -> dict[str, np.ndarray]:
 def _joined(X: Any, name: str, record: Any) -> Mapping[str, np.ndarray]:
     columns = group_columns(X, name)
     own = {called or f"column {j + 1}": column for j, (called, column) in enumerate(columns)}
-    if any(len(column) != len(record) for column in own.values()):
+    if any(column.shape[:1] != (len(record),) for column in own.values()):
         raise InputError(
-            f"{name} must have {len(record)} rows, as its predictions; got {len(columns[0][1])}."
+            f"{name} must have {len(record)} rows, as its predictions; got shape"
+            f" {columns[0][1].shape}; pass (X_reference, X_new), two tables of inputs."
         )
     return {**own, **_said(record)}
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibrant._kernels.logistic import fit_logistic, logistic_derivatives
 from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, seeded
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.errors import InputError
 from calibrant.rows import feature_codes
@@ -108,6 +108,7 @@ class ImportanceWeights(BaseEstimator):
         self.n_splits: int = n_splits
         self.random_state: int = random_state
 
+    @seeded
     def fit(self, X_old: Any, X_new: Any) -> Self:
         """Fit on the inputs of old rows and of new ones; no labels are needed."""
         require_count("n_splits", self.n_splits, 2)

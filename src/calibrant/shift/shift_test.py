@@ -9,6 +9,7 @@ import numpy as np
 from scipy import stats
 from sklearn.base import clone
 
+from calibrant._support.options import seeded
 from calibrant.contracts.columns import Result
 from calibrant.errors import InputError
 from calibrant.folds.splits import stratified_folds
@@ -80,6 +81,7 @@ class ShiftTest(Result):
         return found + ("; most different: " + ", ".join(most[:5]) if most else "")
 
 
+@seeded
 def shift_test(X_old: Any, X_new: Any, *, model: Any = None, random_state: int = 0) -> ShiftTest:
     """Test whether new rows have the same distribution of inputs as old ones, and rank the columns
     by how much they differ.

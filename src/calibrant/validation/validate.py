@@ -12,11 +12,11 @@ from calibrant._kernels.draws import mixed_codes, numbered_by_content
 from calibrant._kernels.intervals import normal_quantile
 from calibrant._kernels.logistic import sigmoid
 from calibrant._support.estimators import clone
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, seeded
 from calibrant.contracts.interval import require_level
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.groups import read_groups
+from calibrant.groups import cluster_numbers
 from calibrant.labels import label_array
 from calibrant.predictions import read
 from calibrant.rows import feature_codes, n_rows, take_rows
@@ -37,6 +37,7 @@ __all__ = ["validate"]
 HELD = 0.632
 
 
+@seeded
 def validate(
     model: Any,
     X: Any,
@@ -218,11 +219,7 @@ def _rows(
             f" {labels.shape}; pass both for all rows."
         )
     weight, kept = arrays.weights(sample_weight, len(labels))
-    units = (
-        None
-        if cluster is None
-        else read_groups(cluster, read(np.full(len(labels), 0.5)), "cluster").index
-    )
+    units = None if cluster is None else cluster_numbers(cluster, read(np.full(len(labels), 0.5)))
     if kept is not None:
         labels, units = labels[kept], None if units is None else units[kept]
     held = X if kept is None else take_rows(X, np.flatnonzero(kept))

@@ -19,7 +19,6 @@ from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import Interval
 from calibrant.contracts.metric import RegressionMetric
 from calibrant.contracts.on_record import on_record
-from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.rows import in_order
 
@@ -315,8 +314,7 @@ def _of(
         ("n_trials", n_trials, 2),
     ):
         require_count(name, given, least)
-    if norm not in NORMS:
-        raise InputError(f"norm must be 1 or 2; got {norm!r}.")
+    require_option("norm", norm, NORMS)
     record = in_order(record)
     metric, rng, n = (
         NORMS[norm].with_options(kind=kind),

@@ -9,7 +9,7 @@ from scipy import special, stats
 
 from calibrant._kernels.bootstrap import null_generator, score_drawer
 from calibrant._kernels.clusters import mean_worth
-from calibrant._support.options import require_count
+from calibrant._support.options import require_count, require_option, seeded
 from calibrant.arrays import to_array
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record
@@ -153,6 +153,7 @@ def pit_histogram(
     )
 
 
+@seeded
 def pit_test(
     y_true: ArrayLike,
     mean: Any,
@@ -202,10 +203,7 @@ def pit_test(
     ... )
     (True, True)
     """
-    if method not in TESTS:
-        raise InputError(
-            f'method must be "ks", "cramer-von-mises" or "chi-square"; got {method!r}.'
-        )
+    require_option("method", method, TESTS)
     require_count("n_draws", n_draws, 19, usual=999)
     record = _read(y_true, mean, std, cluster, pre_rank)
     pit = special.ndtr(record.score)
@@ -245,6 +243,7 @@ STATISTICS: dict[str, Any] = {
 }
 
 
+@seeded
 def randomised_pit(y_true: ArrayLike, forecast: Any, *, random_state: int = 0) -> np.ndarray:
     r"""Compute the randomised PIT of each count, uniform on [0, 1] for calibrated forecasts.
 
