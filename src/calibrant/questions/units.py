@@ -13,7 +13,7 @@ from typing import Literal, Self
 import numpy as np
 
 from calibrant._kernels.certificates import betting_p_values, binomial_p_value
-from calibrant._kernels.draws import content_seed, numbered_by_content, one_of_each, row_codes
+from calibrant._kernels.draws import content_seed, one_of_each
 from calibrant._kernels.intervals import clopper_pearson, normal_quantile
 from calibrant.decisions.certificate import Certificate
 from calibrant.errors import InputError
@@ -74,9 +74,6 @@ class Unit:
         """
         items, index, size = np.unique(item, return_inverse=True, return_counts=True)
         mass = weight if over == "rows" else weight / size[index]
-        drawn_by = above.sum(axis=1), wrong.sum(axis=1), mass
-        # Draws must not depend on the names of items.
-        index = numbered_by_content(index, row_codes(np.column_stack(drawn_by)), mass)
         whole = np.bincount(index, mass)
         top, total = float(whole.max()), float(whole.sum())
         heavy = np.flatnonzero(whole > top * (1.0 - SAME))
@@ -88,6 +85,7 @@ class Unit:
         used, lost = (np.add.reduceat(part * x[order], first, axis=0) for x in (above, wrong))
         largest = int(heavy[0]) if len(heavy) == 1 else None
         # Items that are drawn by mass, and rows by mass in them, are draws of the population.
+        drawn_by = above.sum(axis=1), wrong.sum(axis=1), mass
         rows = one_of_each(index, *drawn_by)
         uniform = np.random.default_rng(content_seed(*drawn_by) + 1).random(len(items))
         taken = uniform * top < whole * (1.0 + SAME)
