@@ -1,6 +1,4 @@
-"""Reports and fits for large tables, from sums over all rows or, if sums do not suffice, from a
-sample.
-"""
+"""Reports and fits for large tables, from sums over all rows, else from a sample of them."""
 
 import gzip
 import os
