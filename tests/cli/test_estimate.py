@@ -60,3 +60,13 @@ def test_forecasts_and_gates(run, tables):
     run(*command, "accuracy<0.2")
     run(*command, "accuracy<0.99", code=3)
     assert "must be one of" in run(*command[:-1], "--metric", "ece", code=1).output
+
+
+def test_weights_of_the_labelled_rows_are_said_to_be_unused(run, tables, tmp_path):
+    rows = (tmp_path / "old.csv").read_text("utf-8").split()
+    ends = ["weight", *["2"] * (len(rows) - 1)]
+    weighted = "\n".join(f"{row},{end}" for row, end in zip(rows, ends, strict=True))
+    (tmp_path / "weighted.csv").write_text(weighted + "\n", "utf-8")
+    found = run("estimate", "new.csv", "--reference", "weighted.csv")
+    assert "the weights of weighted.csv are not used: an estimate takes none" in found.stderr
+    assert found.stdout == run("estimate", "new.csv", "--reference", "old.csv").stdout

@@ -205,3 +205,11 @@ def test_calibrate_is_yes_or_no(calibrate):
     judge = np.linspace(0.0, 1.0, 40)
     with pytest.raises(InputError, match=r"^calibrate must be True or False; got "):
         estimate_rate(judge=judge, labels=np.round(judge), calibrate=calibrate)
+
+
+def test_few_clusters_have_a_note_that_does_not_blame_the_judge():
+    judge, labels = np.linspace(0.0, 1.0, 60), np.arange(60) // 2 % 2
+    note = estimate_rate(judge=judge, labels=labels, cluster=np.arange(60) % 10).note
+    assert note.startswith("10 clusters with labels are few")
+    assert "88 % in simulations, with any judge" in note
+    assert estimate_rate(judge=judge, labels=labels, cluster=np.arange(60) % 20).note == ""

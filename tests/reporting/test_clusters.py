@@ -186,3 +186,16 @@ def test_times_and_clusters_exclude_each_other():
     y, p, cluster = draw()
     with pytest.raises(InputError, match="times and cluster exclude each other"):
         found(y, p, cluster=cluster, times=np.repeat(np.datetime64("2026-01-01"), len(y)))
+
+
+@pytest.mark.filterwarnings("ignore:cluster names")
+def test_a_report_of_two_clusters_is_refused_and_one_of_three_is_made():
+    """Out of fold, a calibrator of two clusters has one to fit on, and none to be chosen on."""
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)
+    with pytest.raises(
+        InputError, match=r"needs at least 2 groups; got 1 in the rows of a fit; pass"
+    ):
+        cb.report(y, p, cluster=np.arange(300) % 2)
+    assert cb.report(y, p, cluster=np.arange(300) % 3).to_dict()["verdict"]

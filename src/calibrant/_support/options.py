@@ -53,8 +53,8 @@ def seeded(function: Callable[Given, Result]) -> Callable[Given, Result]:
 
     @wraps(function)
     def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
-        first = vars(args[0]) if args and hasattr(args[0], "__dict__") else {}
-        value = kwargs.get("random_state", first.get("random_state", 0))
+        # Of a method, the first argument is its object; a data frame's columns are not looked at.
+        value = {**getattr(args[0] if args else None, "__dict__", {}), **kwargs}.get("random_state")
         if not isinstance(value, np.random.Generator | np.random.RandomState | None):
             require_seed("random_state", value)
         return function(*args, **kwargs)

@@ -84,6 +84,8 @@ def estimate(
 
     refuse_unused("has no effect: rows are weighted by how they differ from the new ones", "weight")
     old: Any = read_file(reference, columns)
+    if old.weight is not None:
+        say(f"Warning: the weights of {reference} are not used: an estimate takes none.", err=True)
     new: Any = read_file(file, columns, labels=False, prefer=old.inputs)
     given: dict[str, Any] = {"level": level, "target": estimand}
     if old.domain is not REGRESSION:

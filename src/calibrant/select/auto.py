@@ -301,6 +301,8 @@ class AutoCalibrator(
         enough = min(EVIDENCE_ROWS, max(EVIDENCE_ENTRIES // pieces.record.n_classes, 1))
         n_parts = max(n_folds, n_rows // enough)
         folds = folds_of(pieces.labels, pieces.cluster, n_parts, self.random_state)
+        # Clusters stay whole, so that few of them make fewer folds.
+        n_folds = min(n_folds, int(folds.max()) + 1)
         trials, held_out, notes = tried(
             candidates,
             pieces,

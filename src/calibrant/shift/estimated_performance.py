@@ -147,6 +147,7 @@ def estimate_performance(
         Predictions (or forecasts) and labels of rows that the model did not learn from.
     X : (X_reference, X_new), optional
         The inputs of both, as arrays or frames. Without them, only the predictions are compared.
+        Infinite numbers count as missing.
     metric : str or metric
         "accuracy", "auroc", "f1", "log_loss", "brier_score" (over all classes),
         "event_brier_score", "cost"; "mae" or "rmse" of forecasts. AUROC, F1 and the Brier score of
