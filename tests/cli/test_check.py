@@ -70,3 +70,16 @@ def test_a_lock_of_scores_is_checked_on_scores(run, tmp_path):
     run("decide", "log.jsonl", *options, "--model-version", "v1", "-o", "lock.json")
     assert "Kept" in run("check", "lock.json", "same.jsonl", *options).output
     assert "broken" in run("check", "lock.json", "worse.jsonl", *options, code=1).output
+
+
+def test_weights_count_rows_and_none_is_no_row(run, tables, tmp_path):
+    run("decide", "log.csv", "--max-error", "0.15", "--model-version", "v1", "-o", "lock.json")
+    header, *lines = (tmp_path / "worse.csv").read_text(encoding="utf-8").split()
+    times = np.arange(len(lines)) % 3 > 0
+    weighted = [f"{header},times", *(f"{a},{w:d}" for a, w in zip(lines, times, strict=True))]
+    counted = [header, *(a for a, w in zip(lines, times, strict=True) if w)]
+    for name, rows in (("weighted.csv", weighted), ("counted.csv", counted)):
+        (tmp_path / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    output = run("check", "lock.json", "counted.csv", "--swap", "1", code=1).output
+    options = ("--swap", "1", "--weight", "times")
+    assert run("check", "lock.json", "weighted.csv", *options, code=1).output == output

@@ -104,6 +104,7 @@ SAME = {
     ("audit", "--depth"): "one column has no combinations",
     ("monitor", "--time"): "it is among the arguments",
     ("check", "--swap"): "the promise holds with either evidence",
+    ("check", "--weight"): "the promise holds with either weight",
     ("check", "--risk"): "the promise holds by either column",
     ("check", "--confidence"): "the promise holds by either column",
     ("fit", "--cluster"): "a sigmoid of all rows has no folds, which clusters keep whole",

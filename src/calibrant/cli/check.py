@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from calibrant.cli.options import FILE, SAVED, Columns, column_options, refuse_unused
+from calibrant.cli.options import FILE, SAVED, Columns, column_options
 from calibrant.cli.wording import say
 
 __all__ = ["check"]
@@ -44,7 +44,6 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
     from calibrant.errors import InputError
     from calibrant.monitoring.lock import read_lock
 
-    refuse_unused("has no effect on the promise, which is one for rows without weights", "weight")
     locked = read_lock(lock)
     fitted = locked.fitted
     columns = in_stored_unit(fitted, columns)

@@ -97,7 +97,8 @@ class SwapCheck(Result):
             remedy = f"about {self.labels_needed:,} labels {rate} {proof}"
         if math.isnan(self.gap) and not self.n:
             return f"{self.name!r} {self.state} (no labelled row is of it; {remedy})"
-        return f"{self.name!r} {self.state} ({self.errors:,.10g} of {self.n:,.10g} wrong; {remedy})"
+        counts = f"{round(self.errors, 1):,.10g} of {round(self.n, 1):,.10g}"
+        return f"{self.name!r} {self.state} ({counts} wrong; {remedy})"
 
 
 class Claim(NamedTuple):
