@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,8 @@ EVERY = {
     "g": [f"g{j:02d}" for j in range(1, 28)],
     "h": [f"h{j:02d}" for j in range(1, 34) if j not in LATER],
 }
+#: Bytes of memory of a run: counts without a limit (H33) would take all there is.
+MEMORY = 6 * 2**30
 #: Failures that only show that something has another name at that commit.
 OTHER_NAMES = re.compile(
     r"ModuleNotFoundError|ImportError|NameError|collection failure|fixture '\w+' not found"
@@ -87,6 +90,7 @@ def outcomes(root: Path, letter: str, findings: set[str], *, marked: bool) -> di
             capture_output=True,
             text=True,
             check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
         )
         if not report.exists():
             raise SystemExit(f"pytest did not run in {root}: {(done.stdout + done.stderr)[-1000:]}")

@@ -3,6 +3,7 @@ sentence, at every door.
 """
 
 import inspect
+import signal
 
 import numpy as np
 import pytest
@@ -41,6 +42,21 @@ def test_the_calls_are_many():
     assert len(CALLS) >= 15
 
 
+@pytest.fixture
+def at_once():
+    """Stop a count that is not refused before it fills the memory."""
+
+    def stop(*_):
+        raise TimeoutError("the count was not refused at once")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(10)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(("name", "count"), CALLS)
 def test_a_huge_count_of_a_metric_is_refused(name, count):
     with pytest.raises(
@@ -50,6 +66,7 @@ def test_a_huge_count_of_a_metric_is_refused(name, count):
         getattr(metrics, name)(Y, {"a": P, "b": P**2} if name == "compare" else P, **{count: HUGE})
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(
     ("kind", "count"),
     [
@@ -65,6 +82,7 @@ def test_a_huge_count_of_a_calibrator_is_refused(kind, count):
         kind(**{count: HUGE}).fit(P, Y, **more)
 
 
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize(("count", "value"), [("window", HUGE), ("delay", 10**7)])
 def test_a_huge_window_or_delay_is_refused(count, value):
     with pytest.raises(InputError, match=f"{count} must be a whole number"):
