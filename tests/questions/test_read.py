@@ -183,3 +183,28 @@ def test_answers_with_outcomes_and_weights():
     assert again.right.tolist() == [1, 1]
     assert [words_of(one) for one in ("Yes", "false", "maybe")] == [1, 0, -1]
     assert record.digest != again.digest
+
+
+def test_a_named_field_that_no_row_has_is_refused():
+    fields = ("id", "question", "probs", "label", "type", "model", "weight", "confidence")
+    for name in fields:
+        with pytest.raises(InputError, match=rf"{name} must be a field of some row, \['id'.*'zz'"):
+            read_questions(LOG, **{name: "zz"})
+    with pytest.raises(InputError, match="id must be left out of a table"):
+        read_questions(np.full((3, 2), 0.5), id="zz")
+    nested = [
+        {"id": 1, "questions": [{"q": "a", "probs": 0.5, "truth": 1}, {"q": "b", "probs": 0.5}]}
+    ]
+    record = read_questions(nested, question="q", label="truth")
+    assert record.outcomes() == ["yes", None]
+    assert record.question.names.tolist() == ["a", "b"]
+
+
+def test_a_label_that_is_true_or_false_agrees_with_correct():
+    for label, correct in ((False, 1), (np.False_, "yes"), (True, 0), (True, False)):
+        with pytest.raises(InputError, match="'correct' of row 0 must agree with 'label'"):
+            read_questions([{"confidence": 0.7, "label": label, "correct": correct}])
+    # The expected answer of a sum may be the number 0.
+    for label in (0, "no", True):
+        rows = [{"confidence": 0.7, "label": label, "correct": True}]
+        assert read_questions(rows).outcomes() == ["yes"]

@@ -6,6 +6,7 @@ from scipy.stats import binom
 
 from calibrant._kernels.certificates import chains
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.maps import Platt
 from calibrant.questions import (
     QuestionCalibrator,
     QuestionRules,
@@ -140,3 +141,16 @@ def test_refusals_name_the_labels():
         QuestionRules().fit([{"confidence": 0.5}])
     with pytest.raises(InputError, match="risk must be above 0"):
         QuestionRules(risk=0.0).fit(log)
+
+
+def test_costs_and_calibrators_are_checked():
+    rows = [{"id": i, "question": "q0", "probs": 0.9, "label": True} for i in range(100)]
+    record = read_questions(rows)
+    nan, inf = float("nan"), float("inf")
+    pairs = [(nan, 1), (-1, 1), (1, -1), (inf, 1), (1,), 5, ("x", 1)]
+    for costs in (*({"q0": pair} for pair in pairs), [1], 5):
+        with pytest.raises(InputError, match="costs must have two finite numbers"):
+            QuestionRules(costs=costs).fit(record)
+    for calibrator in (3, Platt(), QuestionCalibrator):
+        with pytest.raises(InputError, match="calibrator must be a calibrator of questions"):
+            QuestionRules(calibrator=calibrator).fit(record)

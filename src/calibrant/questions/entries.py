@@ -1,7 +1,7 @@
 """Rows of a log, from the forms in which tools write them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,17 @@ from calibrant.questions.values import (
     words_of,
 )
 
-__all__ = ["FORMS", "JUDGED", "OPTIONS", "OTHER", "SHOWN", "Entry", "entries_of", "nested_in"]
+__all__ = [
+    "FORMS",
+    "JUDGED",
+    "OPTIONS",
+    "OTHER",
+    "SHOWN",
+    "Entry",
+    "entries_of",
+    "fields_in",
+    "nested_in",
+]
 
 #: Fields of a nested log that hold several questions about one item.
 NESTED = ("decisions", "questions", "answers")
@@ -173,6 +183,17 @@ def nested_in(one: Mapping[Any, Any], fields: Fields) -> list[str]:
     return full or ([] if single else [*held][:1])
 
 
+def fields_in(objects: Iterable[Mapping[Any, Any]]) -> set[str]:
+    """The names of the fields of some objects, and of the questions inside them."""
+    names, inside = set[str](), list[Mapping[Any, Any]]()
+    for one in objects:
+        names.update(map(str, one))
+        for held in (one[name] for name in NESTED if is_a(one.get(name), Mapping, list)):
+            values = held.values() if is_a(held, Mapping) else held
+            inside += [each for each in values if is_a(each, Mapping)]
+    return names | fields_in(inside) if inside else names
+
+
 def _forms(fields: Fields) -> dict[str, Callable[[Any], Any]]:
     """Readers of the forms of an answer, by their fields, the first of which counts."""
     return {
@@ -194,7 +215,7 @@ def _outcome(one: Mapping[Any, Any], fields: Fields, free: bool, place: Places) 
     label, judged = one.get(fields.label), one.get("correct") if fields.label else None
     if not free:
         return label, OPTIONS
-    if is_a(label, bool) and is_a(judged, bool) and label != judged:
+    if is_a(label, bool, np.bool_) and words_of(str(judged)) == 1 - int(label):
         odd = OddValue(f"agree with {fields.label!r}, {label}", judged, WRONG)
         raise odd.at("correct", place[0])
     # The label of a free answer is often the expected text.

@@ -10,7 +10,7 @@ import numpy as np
 from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike, column_names
 from calibrant.errors import InputError
-from calibrant.questions.entries import FORMS
+from calibrant.questions.entries import FORMS, fields_in
 from calibrant.questions.lines import Fields, batches
 from calibrant.questions.log import Column, Log, right_of, unshared, weighted, with_shares
 from calibrant.questions.record import Questions
@@ -46,8 +46,10 @@ def read_questions(
     beside it is only checked. The probability of yes is a number in ``probs``. A nested log has
     several questions for one item, in ``decisions``, ``questions`` or ``answers``, and their
     outcomes in each or in ``labels`` by question. A label that is a mapping holds the shares of
-    several raters. Beside options ``correct`` tells whether the most likely one is right; false is
-    refused where several others could be. A label that was not sampled is "(other)".
+    several raters. ``correct`` of a free answer comes before its label, which may be the expected
+    text or number; a label that is true or false must agree. Beside options ``correct`` tells
+    whether the most likely one is right; false is refused where several others could be. A label
+    that was not sampled is "(other)".
 
     Parameters
     ----------
@@ -57,7 +59,8 @@ def read_questions(
         Outcomes of an array, whose columns are matched by name if both have names; or (n,) outcomes
         of the rows of a log.
     id, question, probs, label, type, model, weight, confidence : str
-        Names of the fields or columns. ``probs`` may be a list of columns, one for each option.
+        Names of the fields or columns; a name other than the default must be in some row. ``probs``
+        may be a list of columns, one for each option. Weights are in every row, or missing in all.
     signals : sequence of str
         Fields with further scores of a free answer, higher for better ones; they may be missing.
     ordered : bool or sequence, default False
@@ -110,13 +113,29 @@ def read_questions(
     held: Any = probs if is_a(probs, str) else _names("probs", probs)
     fields = Fields(**texts, probs=held, signals=_names("signals", signals))
     levels = bool(ordered) if is_a(ordered, bool, np.bool_) else _names("ordered", ordered)
+    named = {**texts, **({"probs": probs} if is_a(probs, str) else {})}
+    # An empty name means no field.
+    named = {name: field for name, field in named.items() if field not in ("", name)}
     if is_table(source, fields, y is not None):
+        _require_fields(named, set())
         return weighted(of_arrays(source, y, levels), sample_weight)
-    log = Log(fields)
+    log, there = Log(fields), set[str]()
     for batch in batches(source, fields):
         log.add(batch)
+        there |= fields_in(batch.objects) if named else set()
+    _require_fields(named, there)
     record = log.record(levels, missing)
     return record if y is None and sample_weight is None else as_questions(record, y, sample_weight)
+
+
+def _require_fields(named: Mapping[str, Any], there: set[str]) -> None:
+    """Refuse fields that the caller names and that no row has."""
+    for name, field in named.items():
+        if field not in there:
+            rule = f"a field of some row, {sorted(there)[:12]}" if there else "left out of a table"
+            raise InputError(
+                f"{name} must be {rule}; got {shown(field)}; repair it or leave it out."
+            )
 
 
 def _names(name: str, values: Any) -> tuple[Any, ...]:

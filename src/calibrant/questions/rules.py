@@ -25,7 +25,8 @@ from calibrant.decisions.certainty import require_share
 from calibrant.decisions.certificate import Certificate
 from calibrant.decisions.refusals import Search, too_few, uncertified
 from calibrant.errors import CalibrationWarning, InputError, warn
-from calibrant.labels import by_text
+from calibrant.questions.calibrator import CalibratorOfQuestions
+from calibrant.questions.costs import read_costs
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
 from calibrant.questions.units import OVER, Over, Unit, units_of
@@ -247,17 +248,11 @@ class QuestionRules(Promised, Saved, BaseEstimator):
                 " every row that is not answered."
             )
         require_option("when_uncertain", self.when_uncertain, ("raise", "answer_none"))
-
-    def _read_costs(self, questions: set[str]) -> dict[str, tuple[float, float]]:
-        """The costs by the text of the question's name."""
-        costs = by_text(self.costs or {}, "costs")
-        others = sorted(set(costs) - questions)
-        if others:
+        if not isinstance(self.calibrator, CalibratorOfQuestions | None):
             raise InputError(
-                f"costs must be of questions of the log, {sorted(questions)[:8]}; got"
-                f" {others[0]!r}; leave it out."
+                f"calibrator must be a calibrator of questions, or None; got {self.calibrator!r};"
+                " pass QuestionCalibrator()."
             )
-        return costs
 
     @property
     def counted(self) -> Over:
@@ -287,7 +282,8 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         present: list[int] = np.unique(tested.question.index).tolist()
         units = [names[q] for q in present] if self.unit == "question" else [ALL]
         delta = 1.0 - self.confidence
-        costs = self._read_costs({*names, *(str(q) for one in beside for q in one.question.names)})
+        known = {*names, *(str(q) for one in beside for q in one.question.names)}
+        costs = read_costs(self.costs, known)
         table = self._thresholds(tested, present, costs, delta / len(units))
         index, counted = tested.question.index, self.counted
         real = list(units_of(tested, table, self.unit, index, True, counted))
