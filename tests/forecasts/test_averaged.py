@@ -7,6 +7,7 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant.forecasts.averaged import AveragedForecast, averaged
+from calibrant.forecasts.forecast import RecalibratedForecast
 from calibrant.forecasts.read import as_forecast
 
 
@@ -34,3 +35,16 @@ def test_scores_are_found_far_out_and_between_unlike_members():
     np.testing.assert_allclose(forecast.score(y), z, atol=1e-8)
     far = np.linspace(1e3, 1e6, n)
     np.testing.assert_allclose(forecast.at(forecast.score(far)[:, None])[:, 0], far, rtol=1e-6)
+
+
+def test_a_large_mean_does_not_round_the_spread_away():
+    knots, values, slopes = np.array([-1.0, 1.0]), np.array([-1.5, 2.0]), np.array([1.0, 2.0])
+
+    def spread(mean):
+        base = cb.NormalForecast([mean], [1.0])
+        bent = RecalibratedForecast(base, knots, values, slopes)
+        one = AveragedForecast([bent, base], np.array([0.5, 0.5]))
+        return one.std, AveragedForecast([one.stretched(2.0), base], np.array([0.5, 0.5])).std
+
+    for mean in (1e10, 1e15, 1e30, -1e30):
+        np.testing.assert_allclose(spread(mean), spread(0.0), rtol=1e-12)

@@ -14,6 +14,7 @@ from calibrant._kernels.newton import projected_newton
 from calibrant._kernels.softmax import log_odds
 
 __all__ = [
+    "both_occur",
     "fit_logistic",
     "fit_sigmoid",
     "intercept_at_unit_slope",
@@ -205,7 +206,7 @@ def intercept_at_unit_slope(
     """
     odds = log_odds(score)
     hits, n = weight @ hit, weight.sum()
-    if not 0.0 < hits < n:
+    if not (both_occur(hit, weight) and hits < n):
         return None
     value = brentq(lambda a: weight @ sigmoid(odds + a) - hits, -100.0, 100.0, xtol=1e-13)
     p = sigmoid(odds + value)
@@ -308,7 +309,7 @@ def separated_limits(
     quantile. (nan, nan) where the outcomes or the odds are all equal.
     """
     ones, z = np.ones(len(odds)), normal_quantile(level)
-    if not (0.0 < weight @ hit < weight.sum() and np.ptp(odds) > 0.0):
+    if not (both_occur(hit, weight) and np.ptp(odds) > 0.0):
         return float("nan"), float("nan")
     happened, not_ = odds[hit > 0.5], odds[hit <= 0.5]
     side = 1.0 if happened.min() >= not_.max() else -1.0
@@ -332,6 +333,11 @@ def separated_limits(
         low *= 2.0
     end = float(brentq(within, -low, 2.0 * far * unit))
     return (end, float("inf")) if side > 0.0 else (float("-inf"), -end)
+
+
+def both_occur(hit: np.ndarray, weight: np.ndarray) -> bool:
+    """Whether hits and misses have weight; sums of equal weights may differ by rounding."""
+    return bool(weight @ hit > 0.0 and weight @ (1.0 - hit) > 0.0)
 
 
 def plenty(hit: np.ndarray, weight: np.ndarray) -> bool:

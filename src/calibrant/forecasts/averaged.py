@@ -44,6 +44,11 @@ class AveragedForecast(Forecast):
     def _at(self, z: np.ndarray) -> np.ndarray:
         return self._mix(m.at(z) for m in self.members)
 
+    def about(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the average origin and the values less it."""
+        origins, values = zip(*(m.about(z) for m in self.members), strict=True)
+        return self._mix(origins), self._mix(values)
+
     def _score(self, y: np.ndarray) -> np.ndarray:
         # The members' scores of y enclose that of their average.
         scores = np.clip(np.stack([m.score_at(y) for m in self.members]), -FARTHEST, FARTHEST)

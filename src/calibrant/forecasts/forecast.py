@@ -52,7 +52,7 @@ class Forecast(ABC):
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray]:
         """Return (mean, std) of each distribution."""
-        return _quadrature(lambda z, rows: self.take(rows).at(z), self.shape)
+        return _quadrature(lambda z, rows: self.take(rows).about(z), self.shape)
 
     @property
     def mean(self) -> np.ndarray:
@@ -91,6 +91,12 @@ class Forecast(ABC):
         validated arrays.
         """
         return self._at(z)
+
+    def about(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return (an origin of each distribution, of this shape; the values with normal score z
+        less the origin), whose spread a large mean does not round away.
+        """
+        return np.zeros(self.shape), self._at(z)
 
     def score_at(self, y: np.ndarray) -> np.ndarray:
         """Return the normal score of y, of this shape, for validated arrays; ``score`` accepts any
@@ -243,8 +249,8 @@ def _require(good: np.ndarray, values: np.ndarray, name: str, rule: str, remedy:
 def _quadrature(
     at: Callable[..., Any], shape: tuple[int, ...], block: int = 4096
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of ``at(z, rows)``, Z standard normal, by Gauss-Legendre
-    panels in z.
+    """Return mean and standard deviation of ``origin + values`` of ``at(z, rows)``, Z standard
+    normal, by Gauss-Legendre panels in z.
     """
     x, w = np.polynomial.legendre.leggauss(NODES)
     edges = np.linspace(-REACH, REACH, PANELS + 1)
@@ -255,9 +261,10 @@ def _quadrature(
     mean, std = np.empty(shape), np.empty(shape)
     for start in range(0, shape[0], block):
         rows = slice(start, start + block)
-        values = at(z, rows)
-        mean[rows] = sum_rows(values * weight)
-        std[rows] = np.sqrt(sum_rows(np.square(values - mean[rows][..., None]) * weight))
+        origin, values = at(z, rows)
+        middle = sum_rows(values * weight)
+        mean[rows] = origin + middle
+        std[rows] = np.sqrt(sum_rows(np.square(values - middle[..., None]) * weight))
     return mean, std
 
 
@@ -287,6 +294,11 @@ class StretchedForecast(Forecast):
     def _at(self, z: np.ndarray) -> np.ndarray:
         mean = self.mean[..., None]
         return mean + self.factor[..., None] * (self.base.at(z) - mean)
+
+    def about(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean and the values less it."""
+        origin, values = self.base.about(z)
+        return self.mean, self.factor[..., None] * (values - (self.mean - origin)[..., None])
 
     def _score(self, y: np.ndarray) -> np.ndarray:
         return self.base.score_at(self._back(y))
@@ -342,11 +354,17 @@ class RecalibratedForecast(Forecast):
             return self.base.mean + mean * self.base.std, np.sqrt(variance) * self.base.std
         return super()._moments
 
-    def _at(self, z: np.ndarray) -> np.ndarray:
+    def _bent(self, z: np.ndarray) -> np.ndarray:
+        """The normal score in the original forecast."""
         g = interpolate(z, self.knots, self.values, self.slopes)[0]
-        return self.base.at(
-            g if self.shift is None else self.shift[..., None] + self.factor[..., None] * g
-        )
+        return g if self.shift is None else self.shift[..., None] + self.factor[..., None] * g
+
+    def _at(self, z: np.ndarray) -> np.ndarray:
+        return self.base.at(self._bent(z))
+
+    def about(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the origin of the original forecast and the values less it."""
+        return self.base.about(self._bent(z))
 
     def _score(self, y: np.ndarray) -> np.ndarray:
         score = self.base.score_at(y)

@@ -67,6 +67,10 @@ class NormalForecast(Forecast):
     def _at(self, z: np.ndarray) -> np.ndarray:
         return self._mean[..., None] + self._std[..., None] * z
 
+    def about(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean and the values with normal score z less it."""
+        return self._mean, self._std[..., None] * z
+
     def _score(self, y: np.ndarray) -> np.ndarray:
         return (y - self._mean) / self._std
 

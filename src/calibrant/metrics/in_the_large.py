@@ -8,7 +8,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._kernels.intervals import event_count_limits, quotient, stretched
-from calibrant._kernels.logistic import intercept_at_unit_slope, plenty, shift_limits, sigmoid
+from calibrant._kernels.logistic import (
+    both_occur,
+    intercept_at_unit_slope,
+    plenty,
+    shift_limits,
+    sigmoid,
+)
 from calibrant._kernels.softmax import log_odds
 from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import by_options
@@ -129,7 +135,7 @@ class CalibrationInTheLarge(
 def _found(score: np.ndarray, hit: np.ndarray, weight: np.ndarray) -> tuple[float, float] | None:
     """(intercept, variance), or None; warns if both outcomes occur and the likelihood is flat."""
     found = intercept_at_unit_slope(score, hit, weight)
-    if found is None and 0.0 < weight @ hit < weight.sum():
+    if found is None and both_occur(hit, weight):
         warn(
             "the calibration intercept is nan, because every probability is numerically 0 or 1"
             " and all shifts are equally likely; check the predictions."

@@ -74,3 +74,14 @@ def test_where_all_outcomes_are_alike_there_is_none():
         assert np.isnan(intercept(y, [0.2, 0.4]))
         assert np.isnan(intercept.interval(y, [0.2, 0.4]).high)
     assert np.isfinite(intercept([0, 1, 1], [0.0, 1.0, 0.3]))
+
+
+@pytest.mark.parametrize("key", ["calibration_in_the_large", "calibration_slope"])
+def test_equal_outcomes_have_no_interval_with_clusters_or_sampling_weights(key):
+    rng = np.random.default_rng(0)
+    p, weight, metric = rng.random(60), rng.random(60) + 0.5, getattr(metrics, key)
+    sampled = {"sample_weight": weight, "weight_kind": "sampling"}
+    pairs = {"cluster": np.arange(60) // 4}
+    for y in (np.ones(60, int), np.zeros(60, int)):
+        for options in ({"cluster": range(60)}, pairs, sampled, {**sampled, **pairs}):
+            assert np.isnan(metric.interval(y, p, **options).value)
