@@ -3,7 +3,7 @@ cutting numbers.
 """
 
 import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import takewhile
@@ -16,6 +16,7 @@ from calibrant.labels import is_missing, label_key
 __all__ = [
     "MOST_VALUES",
     "NUMBER",
+    "is_unlabelled",
     "level_of",
     "levels_of",
     "numbers_of",
@@ -32,6 +33,10 @@ MOST_VALUES = 20
 NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 #: A date with a time of day, as ISO 8601, pandas, SQL and Arrow write it.
 TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:\.(\d+))?(Z|[+-]\d\d(?::?\d\d)?)?")
+#: Texts that programs write for a missing value.
+NO_VALUE = frozenset(
+    ["nan", "NaN", "Nan", "NAN", "NaT", "NA", "<NA>", "N/A", "n/a", "null", "NULL", "None"]
+)
 #: Types of pandas that are texts in every file.
 TEXTS_IN_FILES = ("Interval", "Period")
 
@@ -69,6 +74,21 @@ def level_of(value: Any) -> Hashable:
     if isinstance(value, Decimal):
         return None if value.is_nan() else label_key(float(value))
     return str(value) if type(value).__name__ in TEXTS_IN_FILES else label_key(value)
+
+
+def is_unlabelled(value: Any, classes: Collection[Any] = ()) -> bool:
+    """Whether a value in a column of labels is none: missing, blank, or a text that programs write
+    for a missing value, unless it is the name of one of the ``classes``.
+
+    Examples
+    --------
+    >>> is_unlabelled(" nan"), is_unlabelled("None", ["None", "some"]), is_unlabelled("none")
+    (True, False, False)
+    """
+    if not isinstance(value, str):
+        return is_missing(value)
+    text = value.strip()
+    return not text or (text in NO_VALUE and text not in classes)
 
 
 def levels_of(values: np.ndarray) -> list[Any]:

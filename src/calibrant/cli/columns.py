@@ -1,6 +1,6 @@
 """Find the columns of a file by their content, and the label of the event."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -10,6 +10,7 @@ from calibrant.cli.wording import few
 from calibrant.errors import InputError, warn
 from calibrant.frames.columns import class_names, event_places, starred, whole_numbers
 from calibrant.labels import is_missing, is_number, partner_of
+from calibrant.levels import is_unlabelled
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
@@ -138,9 +139,17 @@ def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
         )
 
 
-def missing_in(source: Any, name: str) -> np.ndarray:
-    """Return (n,) whether each row of an array or column is missing."""
+def missing_in(source: Any, name: str, classes: Collection[str] | None = None) -> np.ndarray:
+    """Return (n,) whether each row of an array or column is missing; with ``classes`` also the
+    texts that programs write for a missing label, unless one of these is a class.
+    """
     values = source.column(name)
+    if classes is not None and source.kind == "csv":
+        texts = {text for text in set(values) if is_unlabelled(text, classes)}
+        return np.array([text in texts for text in values], dtype=bool)
+    if classes is not None and values.dtype.kind in "OUT":
+        rows = values.reshape(len(values), -1).tolist()
+        return np.array([any(is_unlabelled(one, classes) for one in row) for row in rows])
     if source.kind == "csv":
         return np.array(
             [_is_missing(value) or value.strip().lower() == "nan" for value in values], dtype=bool

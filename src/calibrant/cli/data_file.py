@@ -69,12 +69,18 @@ class DataFile(ABC):
         """
 
     @classmethod
+    def classes_in(cls, source: Any, columns: "Columns", prefer: str | None) -> list[str]:
+        """Return the labels that options or names of columns declare to be classes."""
+        return columns.declared
+
+    @classmethod
     def complete(
         cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
     ) -> np.ndarray:
         """Return (n,) whether each row has a prediction, and what else is read."""
-        names = cls.names_in(source, columns, labels, prefer)
-        return ~np.any([missing_in(source, name) for name in dict.fromkeys(names)], axis=0)
+        names = dict.fromkeys(cls.names_in(source, columns, labels, prefer))
+        classes = cls.classes_in(source, columns, prefer)
+        return ~np.any([missing_in(source, name, classes) for name in names], axis=0)
 
     @classmethod
     @abstractmethod

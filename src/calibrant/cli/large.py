@@ -20,22 +20,20 @@ from calibrant.cli.paths import STDIN, paths_of
 from calibrant.cli.predictions import column_order, key_of, require_inputs
 from calibrant.cli.reading import labelled, read_file, read_source, rows_left
 from calibrant.cli.sources import parts_of
+from calibrant.cli.table_labels import labels_in
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import few, say
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.reading import CLASSIFICATION
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.folds.model_outputs import is_fitted
-from calibrant.frames.columns import Layout, class_names, encode, whole_numbers
-from calibrant.frames.engines.choosing import choose, opened, reading
+from calibrant.frames.columns import Layout, whole_numbers
 from calibrant.frames.table_rows import TableRows, drawn, row_count, row_hash
 from calibrant.labels import places
 from calibrant.reporting.table.report import TableReport
 
 __all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any"]
 
-#: Largest number of distinct labels; more suggest that the column is not one of labels.
-MOST_LABELS = 100_000
 #: Reason why a sample is read.
 OF_STATES = "the options need rows, not sums"
 #: Tables with more rows than this are read in parts; the environment variable ENVIRONMENT
@@ -328,7 +326,7 @@ def large_table(
         if first.kind != "parquet" or columns.skip_missing:
             files = [f"{folder}/rows.parquet"]
             count = _spooled(paths, count, files[0], (names, label, weight), columns, classes)
-        labels = _labels(files, label)
+        labels = labels_in(files, label, [*columns.declared, *map(str, classes)])
         data: Any = read_source(_with_labels(first, label, labels), read, prefer=prefer)
         fitting(None, data)
         yield LargeTable(files, count, columns, label, weight, labels, data)
@@ -388,11 +386,6 @@ def _label_column(part, label, kind, arrow, classes):
     values = part.column(label)
     if part.kind == "csv":
         plain = {v: v if v in classes else _plain(v) for v in set(values)}
-        if any(not value.strip() for value in plain):
-            raise InputError(
-                f"{part.path} must have a label in every row; some rows have none; fill them in or"
-                " drop those rows."
-            )
         return arrow.array([plain[value] for value in values], arrow.string())
     try:
         return arrow.array(values.tolist(), kind)
@@ -407,25 +400,6 @@ def _plain(text):
     """One text for each whole number; zeros in front stay, as 01 is no 1."""
     start = text.strip().lstrip("+-")[:2]
     return text if start[:1] == "0" and start[1:].isdigit() else str(whole_numbers([text])[0])
-
-
-def _labels(files, name):
-    """Return all labels that occur, with texts as whole numbers if all of them are."""
-    module, seen = choose(files, "auto"), {}
-    with reading(files):
-        for batch in module.batches(opened(files, module), [name]):
-            values, codes = encode(batch.column(name))
-            there = np.bincount(codes, minlength=len(values)) > 0
-            seen.update(
-                dict.fromkeys(value for value, own in zip(values, there, strict=True) if own)
-            )
-            if len(seen) > MOST_LABELS:
-                raise InputError(
-                    f"{name!r} must hold labels of classes; it holds more than {MOST_LABELS:,}"
-                    " values; name another column."
-                )
-    listed = list(seen)
-    return class_names(listed) if all(isinstance(value, str) for value in listed) else listed
 
 
 def _with_labels(first, name, labels):

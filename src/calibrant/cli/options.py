@@ -230,6 +230,13 @@ class Columns:
         return self.inputs or self.stored_unit
 
     @property
+    def declared(self) -> list[str]:
+        """The labels that --classes or --positive names as classes."""
+        if self.classes is None:
+            return [] if self.positive is None else [self.positive]
+        return [part.strip() for part in self.classes.split(",")]
+
+    @property
     def one(self) -> str | None:
         """The one column of predictions, by --risk or --confidence."""
         return self.risk or self.confidence

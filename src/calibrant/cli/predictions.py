@@ -76,6 +76,11 @@ class PredictionFile(DataFile):
         return names + ([source.require(columns.predicted)] if columns.predicted else [])
 
     @classmethod
+    def classes_in(cls, source: Any, columns: Columns, prefer: str | None) -> list[str]:
+        """Return the labels of the options, and those in the names of the columns."""
+        return [*columns.declared, *map(str, _found(source, columns, prefer)[2] or ())]
+
+    @classmethod
     def read(
         cls, source: Any, columns: Columns, labels: bool, prefer: str | None
     ) -> "PredictionFile":
@@ -85,7 +90,7 @@ class PredictionFile(DataFile):
         values = _values(source, names)
         if columns.classes is not None:
             classes = [part.strip() for part in columns.classes.split(",")]
-        y = _labels(source, columns, path) if labels else None
+        y = _labels(source, columns, path, classes) if labels else None
         weight = _optional(source, columns.weight, "weight") if labels else None
         if source.kind == "csv":
             y, classes = (y, classes) if columns.predicted else table_columns.same_kind(y, classes)
@@ -339,7 +344,7 @@ def key_of(source: Any, name: str | None, what: str) -> str | None:
     )
 
 
-def _labels(source, columns, path):
+def _labels(source, columns, path, classes):
     if source.kind == "npy":
         if columns.label is None:
             raise InputError(
@@ -354,7 +359,8 @@ def _labels(source, columns, path):
             f" {source.described()}; name yours with {columns.label_option}."
         )
     name = key_of(source, columns.label, "label")
-    require_all(missing_in(source, name), name, path, "a label")
+    named = [*columns.declared, *map(str, classes or ())]
+    require_all(missing_in(source, name, named), name, path, "a label")
     return found if columns.predicted is None else _right(source, name, columns.predicted)
 
 

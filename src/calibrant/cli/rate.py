@@ -87,7 +87,7 @@ def rate(
         return as_floats(of.column(source.require(name)), name, file)
 
     scores = np.column_stack([column(name) for name in names_in_option(source, judge)])
-    seen = np.flatnonzero(~missing_in(source, source.require(label)))
+    seen = np.flatnonzero(~missing_in(source, source.require(label), ()))
     labels = np.full(len(scores), np.nan)
     labels[seen] = column(label, source.take(seen))
     given = {"judge": scores if scores.shape[1] > 1 else scores[:, 0], "labels": labels}

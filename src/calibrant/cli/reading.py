@@ -84,7 +84,10 @@ def _unlabelled(file: Path, columns: Columns, names: list[str]) -> bool:
         return False
     return not any(
         QuestionFile.named(part, columns)
-        or any(name in part.content and not missing_in(part, name).all() for name in names)
+        or any(
+            name in part.content and not missing_in(part, name, columns.declared).all()
+            for name in names
+        )
         for part in sources.parts_of([file], HEAD)
     )
 

@@ -34,6 +34,7 @@ from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
 from calibrant.cli.reading import labelled, rows_left
 from calibrant.cli.sources import open_source, parts_of
+from calibrant.cli.table_labels import refuse_absent, refuse_other
 from calibrant.cli.tables import own_words, print_table, progress
 from calibrant.cli.wording import say
 from calibrant.contracts.domain import Facet
@@ -137,16 +138,11 @@ def count_tables(
                 progress=step if in_parts else None,
                 **asked,
             )
-    if not found.overall():
-        raise InputError(f"{source} has no rows to count; name files that have rows.")
-    last = ("--classes", (_listed(columns.classes) or [None])[-1])
-    option, event = last if columns.positive is None else ("--positive", columns.positive)
-    if event is not None and not found.overall().get("event_rate", 1.0):
-        say(
-            f"Warning: no row of {source} has the label {event!r}, which {option} names as the"
-            " event.",
-            err=True,
-        )
+        if not found.overall():
+            raise InputError(f"{source} has no rows to count; name files that have rows.")
+        rate = "accuracy" if columns.confidence and not columns.predicted else "event_rate"
+        if not found.overall().get(rate, 1.0):
+            refuse_absent(source, table, asked["label"], columns, asked["target"])
     return found, len(paths)
 
 
@@ -360,6 +356,8 @@ def _question(names: str | list[str], kinds: dict[str, str], columns: Columns, t
             )
         return "answer"
     if target not in (None, "event"):
+        if len(found) == 1:
+            refuse_other(target, columns)
         return target
     if len(found) == 2 and columns.classes is None:
         named = list(starred(kinds, names).values()) if isinstance(names, str) else names

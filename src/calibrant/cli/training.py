@@ -51,8 +51,8 @@ def training_of(
             f" log uses; it holds {rows.described()}; rename that column, or name it with --label."
         )
     if columns.skip_missing:
-        rows = rows.take(np.flatnonzero(~missing_in(rows, label)))
-    require_all(missing_in(rows, label), label, path, "a label")
+        rows = rows.take(np.flatnonzero(~missing_in(rows, label, columns.declared)))
+    require_all(missing_in(rows, label, columns.declared), label, path, "a label")
     if features is not None:
         names = names_in_option(data.source, features)
     else:

@@ -11,7 +11,7 @@ import numpy as np
 from calibrant.arrays import NO_AND_YES
 from calibrant.errors import InputError
 from calibrant.labels import label_key, places
-from calibrant.levels import level_of, levels_of
+from calibrant.levels import is_unlabelled, level_of, levels_of
 from calibrant.predictions import Inputs
 
 __all__ = [
@@ -167,6 +167,12 @@ class Layout:
     event: Any = None
     inputs: Inputs = "probability"
     levels: tuple[float, ...] | None = None
+    others: tuple[Any, ...] = ()
+
+    @property
+    def named(self) -> list[Any]:
+        """The labels that are known to be classes."""
+        return [*(self.classes or self.others), self.event]
 
     @property
     def needed(self) -> list[str]:
@@ -238,7 +244,11 @@ def layout(
     if target not in (None, "answer", "classes"):
         values, event = _of_event(mode, values, classes, target, named is not None)
         return _there(
-            Layout("event", values, None, label, None, weight, by, time, every, event), types
+            Layout(
+                *("event", values, None, label, None, weight, by, time, every, event),
+                others=tuple(classes or ()),
+            ),
+            types,
         )
     if classes is None and mode == "second":
         classes = (0, 1)
@@ -437,10 +447,11 @@ def _require_all(n_missing: int, name: str) -> None:
         )
 
 
-def coded(batch: Any, name: str) -> Any:
-    """Encode a column without missing values: (values, index of each row's value)."""
+def coded(batch: Any, name: str, classes: Collection[Any] = ()) -> Any:
+    """Encode a column of labels, none of them missing: (values, index of each row's value)."""
     values, codes = encode(_whole(batch.column(name), name))
-    _require_all(np.count_nonzero(codes == values.index(None)) if None in values else 0, name)
+    missing = [is_unlabelled(value, classes) for value in values]
+    _require_all(np.count_nonzero(np.array(missing)[codes]) if any(missing) else 0, name)
     return values, codes
 
 

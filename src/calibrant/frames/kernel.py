@@ -277,7 +277,7 @@ class Kernel:
 
     def _scored(self, batch, weight):
         score = numbers(batch, self.layout.values[0])
-        true_names, true = coded(batch, self.layout.label)
+        true_names, true = coded(batch, self.layout.label, self.layout.named)
         if self.layout.predicted is None:
             happened = _happened if self.layout.mode == "event" else _right
             named, said, hit = (
@@ -286,7 +286,7 @@ class Kernel:
                 happened(true_names, true, self.layout.event),
             )
         else:
-            named, said = coded(batch, self.layout.predicted)
+            named, said = coded(batch, self.layout.predicted, self.layout.named)
             hit = said == np.array(places(true_names, named))[true]
         resolution = arrays.resolution(None, score)
         if not (score.min() >= 0.0 and score.max() <= 1.0):
@@ -333,7 +333,7 @@ def record_of(
             f"{layout.values[0]!r} must hold {len(layout.classes)} values per row; it holds"
             f" {values.shape[1]}."
         )
-    values_seen, codes = coded(batch, layout.label)
+    values_seen, codes = coded(batch, layout.label, layout.named)
     if layout.mode == "event":
         names: tuple[Any, ...] = (0, 1)
         label = _happened(values_seen, codes, layout.event).astype(np.intp)
