@@ -105,7 +105,7 @@ def test_many_rows_of_a_simple_kind_take_no_loop():
     [
         (["a", "b"], r"groups must have 3 rows.*got shape \(2,\); pass one label per row"),
         ("abc", r"got shape \(\)"),
-        (np.zeros((3, 2, 2)), "groups must have 3 rows"),
+        (np.zeros((3, 2, 2)), "groups must have one label in each row of a column"),
         ([{1}, {2}, {3}], "groups must be hashable labels; got a set among them"),
     ],
 )
@@ -155,4 +155,29 @@ def test_rows_without_a_cluster_are_refused_everywhere(missing):
         lambda: validate(model, p[:, None], y, cluster=cluster, n_resamples=5, n_outer=0),
     ):
         with pytest.raises(InputError, match=r"^cluster must name every row; 3 of 200 have no"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("empty", "rule"),
+    [
+        ([[]] * 60, "a column or more; got none"),
+        (np.zeros((60, 2, 2)), r"one label in each row of a column; got a column of shape \(60, 2"),
+    ],
+)
+def test_tables_without_columns_or_with_nested_ones_are_refused(empty, rule):
+    rng = np.random.default_rng(0)
+    p = rng.random(60)
+    y = (rng.random(60) < p).astype(int)
+    for call in (
+        lambda: cb.SelectiveClassifier(risk=0.3).fit(p, y, cluster=empty),
+        lambda: cb.ConformalSets().fit(p, y, cluster=empty),
+        lambda: cb.ConformalSets(by="groups").fit(p, y, groups=empty),
+        lambda: cb.ConformalIntervals().fit(p, y, std=p + 0.1, cluster=empty),
+        lambda: cb.GroupCalibrator(cb.TemperatureScaling()).fit(p, y, groups=empty),
+        lambda: metrics.log_loss.interval(y, p, cluster=empty),
+        lambda: metrics.compare(y, {"a": p, "b": p**2}, cluster=empty),
+        lambda: cb.audit(y, p, {"label": y}, cluster=empty),
+    ):
+        with pytest.raises(InputError, match=rf"^(cluster|groups) must have {rule}"):
             call()

@@ -283,7 +283,21 @@ def label_columns(
 
 
 def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, np.ndarray]]:
-    """``label_columns`` without a record: for every input row."""
+    """``label_columns`` without a record: for every input row; at least one."""
+    columns = _columns_of(groups, name)
+    if not columns:
+        raise InputError(
+            f"{name} must have a column or more; got none; leave it out where there is none."
+        )
+    if odd := [column.shape for _, column in columns if column.ndim > 1]:
+        raise InputError(
+            f"{name} must have one label in each row of a column; got a column of shape {odd[0]};"
+            " pass (n,) labels, or (n, c) for c columns."
+        )
+    return columns
+
+
+def _columns_of(groups: Any, name: str) -> list[tuple[str | None, np.ndarray]]:
     column_names(groups, name)
     if isinstance(groups, Mapping):
         return [(text, _labels(values, name)) for text, values in by_text(groups, name).items()]
@@ -295,8 +309,8 @@ def group_columns(groups: Any, name: str = "groups") -> list[tuple[str | None, n
     called = getattr(groups, "name", None)
     called = called if isinstance(called, str) else None
     return (
-        [(f"column {j + 1}", column) for j, column in enumerate(labels.T)]
-        if labels.ndim == 2
+        [(f"column {j + 1}", labels[:, j]) for j in range(labels.shape[1])]
+        if labels.ndim > 1
         else [(called, labels)]
     )
 

@@ -54,6 +54,7 @@ def test_only_names_of_functions_are_taken():
     cal = cb.TemperatureScaling().fit([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [0, 1, 1])
     with pytest.raises(InputError, match="name must be letters"):
         to_c(cal, name="x(); system")
-    for word in ("int", "class", "p"):
+    names = "int class p pow powf sinl exp log1p NAN INFINITY M_PI signbit isnan fpclassify bool"
+    for word in [*names.split(), "outputs", "NaN"]:
         with pytest.raises(InputError, match="reserved word of the language"):
             to_c(cal, name=word)

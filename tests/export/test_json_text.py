@@ -80,7 +80,7 @@ def test_error_bars_name_what_comes_out():
         "forecast",
         ["mean", "std", "q0.1", "q0.9"],
     )
-    with pytest.raises(InputError, match="quantiles must be numbers above 0"):
+    with pytest.raises(InputError, match="quantiles must be a list of numbers above 0"):
         to_json(cal, quantiles=(0.0, 0.9))
     with pytest.raises(InputError, match="of one output are exported"):
         to_json(cb.StdScaling().fit(np.zeros((2, 2)), np.ones((2, 2)), std=np.ones((2, 2))))
@@ -96,3 +96,13 @@ def test_other_objects_are_refused():
         InputError, match="only fitted calibrators and maps can be exported; got dict"
     ):
         to_json({})
+
+
+def test_options_of_the_wrong_kind_are_refused():
+    cal = cb.StdScaling().fit([0.0, 0.0], [2.0, -2.0], std=[1.0, 1.0])
+    for quantiles in (5, "0.5", (0.05, "x"), True):
+        with pytest.raises(InputError, match="quantiles must be a list of numbers"):
+            to_json(cal, quantiles=quantiles)
+    for indent in ("x", -1, True):
+        with pytest.raises(InputError, match="indent must be a whole number of at least 0"):
+            to_json(cal, indent=indent)

@@ -119,3 +119,10 @@ def test_wrong_names_are_refused():
         append_to_onnx(model, cal, output="logits")
     with pytest.raises(InputError, match="precision must be"):
         to_onnx(cal, precision="float16")
+
+
+def test_input_and_output_have_two_names():
+    cal = cb.StdScaling().fit([0.0, 0.0], [2.0, -2.0], std=[1.0, 1.0])
+    for names in ({"input_name": ""}, {"output_name": ""}, {"output_name": "p"}, {"input_name": 3}):
+        with pytest.raises(InputError, match="must be two different texts, not empty"):
+            to_onnx(cal, **names)

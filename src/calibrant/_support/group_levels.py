@@ -181,11 +181,6 @@ class GroupLevels(Saved):
     def _columns(self, groups: Any) -> Any:
         """The columns of groups; tuples, the names of crossings, are split into their parts."""
         columns = group_columns(groups, self.argument)
-        if not columns:
-            raise InputError(
-                f"{self.argument} must have a column or more; got none; leave it out where there is"
-                " none."
-            )
         first = columns[0][1]
         if (
             len(columns) == 1

@@ -3,6 +3,7 @@
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -230,10 +231,13 @@ class RegressionCalibrator(DomainCalibrator):
         """Mean, std and quantiles of ``predict(mean, std)``, as an expression of rows (mean,
         std), for export.
         """
-        levels = [float(level) for level in quantiles]
-        if not all(0.0 < level < 1.0 for level in levels):
-            raise InputError(f"quantiles must be numbers above 0 and below 1; got {quantiles!r}.")
-        return self.express(symbolic_forecast()).said(levels)
+        values: list[Any] = [*quantiles] if hasattr(quantiles, "__iter__") else [None]
+        if not all(isinstance(level, Real) and 0.0 < level < 1.0 for level in values):
+            raise InputError(
+                "quantiles must be a list of numbers above 0 and below 1; got"
+                f" {quantiles!r}; (0.05, 0.5, 0.95) is usual."
+            )
+        return self.express(symbolic_forecast()).said([float(level) for level in values])
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
         """The guarantee of the intervals of a level on new rows; None if there is none."""

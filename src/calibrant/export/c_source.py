@@ -1,15 +1,14 @@
 """Export to C source that needs only the mathematics library."""
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
-from calibrant.errors import InputError
+from calibrant.export.names import require_name
 from calibrant.export.row_code import Language, program
 from calibrant.export.subject import QUANTILES, subject_of
 
-__all__ = ["require_name", "to_c"]
+__all__ = ["to_c"]
 
 C = Language(
     words={
@@ -28,102 +27,6 @@ C = Language(
     table="static const double {name}[] = {{{values}}};",
     index="(int)({x})",
 )
-
-#: Reserved words of C or of JavaScript, and names that the code itself uses.
-RESERVED = {
-    "auto",
-    "break",
-    "case",
-    "char",
-    "const",
-    "continue",
-    "default",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "extern",
-    "float",
-    "for",
-    "goto",
-    "if",
-    "inline",
-    "int",
-    "long",
-    "register",
-    "restrict",
-    "return",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "switch",
-    "typedef",
-    "union",
-    "unsigned",
-    "void",
-    "volatile",
-    "while",
-    "await",
-    "catch",
-    "class",
-    "debugger",
-    "delete",
-    "export",
-    "extends",
-    "false",
-    "finally",
-    "function",
-    "implements",
-    "import",
-    "in",
-    "instanceof",
-    "interface",
-    "let",
-    "new",
-    "null",
-    "package",
-    "private",
-    "protected",
-    "public",
-    "super",
-    "this",
-    "throw",
-    "true",
-    "try",
-    "typeof",
-    "var",
-    "with",
-    "yield",
-    "arguments",
-    "eval",
-    "classes",
-    "Math",
-    "Float64Array",
-    "exp",
-    "log",
-    "log1p",
-    "main",
-    "p",
-    "q",
-    "k",
-    "i",
-}
-
-
-def require_name(name: object) -> str:
-    """Return the name, if it is a valid function name in these languages."""
-    if not (isinstance(name, str) and re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name)):
-        raise InputError(
-            f"name must be letters, digits and underscores, and start with a letter; got {name!r};"
-            ' "calibrate" is usual.'
-        )
-    if name in RESERVED:
-        raise InputError(
-            f'name must not be a reserved word of the language; got {name!r}; "calibrate" is usual.'
-        )
-    return name
 
 
 def to_c(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from calibrant.export.c_source import require_name
+from calibrant.export.names import require_name
 from calibrant.export.row_code import Language, program
 from calibrant.export.subject import QUANTILES, subject_of
 

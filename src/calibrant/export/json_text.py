@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._support.options import require_count
 from calibrant.contracts.expression import Expression
 from calibrant.export.subject import QUANTILES, subject_of
 
@@ -65,6 +66,8 @@ def to_json(
     >>> [node["op"] for node in json.loads(to_json(cal))["nodes"]]
     ['input', 'constant', 'multiply', 'softmax']
     """
+    if indent is not None:
+        require_count("indent", indent, 0, usual=2)
     subject = subject_of(fitted, quantiles, risk)
     nodes = list(subject.expression.nodes())
     place = {id(node): j for j, node in enumerate(nodes)}

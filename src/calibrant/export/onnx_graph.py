@@ -176,6 +176,12 @@ def _onnx() -> Any:
 
 def _graph(onnx: Any, subject: Subject, precision: str, input_name: str, output_name: str) -> Graph:
     require_option("precision", precision, ("float64", "float32"))
+    names: Any = (input_name, output_name)
+    if not all(isinstance(name, str) and name for name in names) or input_name == output_name:
+        raise InputError(
+            f"input_name and output_name must be two different texts, not empty; got {names};"
+            ' "p" and "calibrated" are usual.'
+        )
     graph = Graph(onnx, np.dtype(precision), prefix=f"{output_name}/")
     graph.add(
         "Cast",

@@ -108,8 +108,8 @@ def _of_classes(fitted: Any, quantiles: Sequence[float], risk: str | None) -> Su
 
 
 def _of_numbers(fitted: Any, quantiles: Sequence[float], risk: str | None) -> Subject:
-    outputs = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
     expression = fitted.expression(quantiles)
+    outputs = ["mean", "std", *(f"q{level:g}" for level in quantiles)]
     return Subject(type(fitted).__name__, "forecast", None, expression, outputs=outputs)
 
 
