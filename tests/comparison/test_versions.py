@@ -247,3 +247,11 @@ def test_one_or_two_rows_have_the_widest_interval_and_a_map_is_refused():
     fitted = cb.Platt().fit(sigmoid(odds), y)
     with pytest.raises(InputError, match="calibrator must be a fitted calibrator"):
         cb.compare_versions(sigmoid(odds), sigmoid(2.0 * odds), y, calibrator=fitted)
+
+
+def test_options_of_other_kinds_of_prediction_are_refused():
+    log = [{"id": i, "probs": {"a": 0.7, "b": 0.3}, "label": "a"} for i in range(30)]
+    for options in ({"classes": [0, 1]}, {"inputs": "logit"}):
+        (name,) = options
+        with pytest.raises(InputError, match=f"{name}= does not apply to answers to questions"):
+            cb.compare_versions(log, log, **options)

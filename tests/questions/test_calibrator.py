@@ -289,3 +289,20 @@ def test_sharp_levels_keep_their_tails():
     assert abs(found.temperatures_[""] - 2.0) < 0.15
     loss = [-np.log(Q[np.arange(4_000), y]).mean() for Q in (found.predict(P), truth)]
     assert loss[0] < loss[1] + 0.01
+
+
+def test_weights_of_a_table_are_of_its_rows_for_every_calibrator():
+    rng = np.random.default_rng(0)
+    P = rng.random((200, 3))
+    Y, weight = (rng.random((200, 3)) < P).astype(int), rng.integers(0, 4, 200)
+    for one in (QuestionCalibrator(), AutoQuestionCalibrator(), IsotonicQuestions()):
+        assert one.fit(P, Y, sample_weight=weight).n_fit_ == 3.0 * weight.sum()
+        with pytest.raises(InputError, match="one weight for each of the 200 rows"):
+            one.fit(P, Y, sample_weight=np.ones(600))
+    value = question_log_loss(np.repeat(Y, weight, 0), np.repeat(P, weight, 0))
+    assert question_log_loss(Y, P, sample_weight=weight) == pytest.approx(value)
+
+
+def test_ordered_is_true_or_false():
+    with pytest.raises(InputError, match="ordered must be True or False; got 'x'"):
+        QuestionCalibrator(ordered="x").fit([[0.5, 0.5]] * 4, [0, 1, 0, 1])

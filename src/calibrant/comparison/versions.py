@@ -22,7 +22,7 @@ from calibrant.comparison.version_result import GroupMove, Move, VersionComparis
 from calibrant.contracts.domain import Domain, Facet, columns_named, domain_of_input
 from calibrant.contracts.domain_calibrator import DomainCalibrator
 from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_for
+from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_for, require_own_options
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier
@@ -210,6 +210,7 @@ def compare_versions(
     """
     require_level(level)
     domain = domain_of_input(*(old[:2] if isinstance(old, tuple) else (old,)))
+    require_own_options(domain, classes=classes, inputs=inputs)
     sides, known = _read(domain, old, new, y, classes, inputs, cluster)
     named = columns_named(sides[0]) if groups is None else label_columns(groups, sides[0])
     score, before, after, others = MOVES[domain](sides[0], sides[1])

@@ -24,6 +24,7 @@ __all__ = [
     "read_clustered",
     "read_for",
     "read_labelled",
+    "require_own_options",
     "shared_option",
 ]
 
@@ -62,19 +63,23 @@ def read_for(
         found = sorted(one.name for one in domains) or "none"
         raise InputError(f"metrics must be of one task; got {found}; call once for each task.")
     domain = domains.pop()
-    # An option that is an array has no truth value; reading refuses it.
-    given = {
-        "std": std,
-        "classes": classes,
-        "inputs": None if str(inputs) == "probability" else inputs,
-    }
-    for name, value in given.items():
-        if value is not None and name not in domain.options:
-            raise InputError(f"{name}= does not apply to {domain.predictions}; leave it out.")
-    options = {**given, "inputs": inputs, "sample_weight": sample_weight}
+    given = {"std": std, "classes": classes, "inputs": inputs}
+    require_own_options(domain, **given)
+    options = {**given, "sample_weight": sample_weight}
     options["check_values"] = check_values
     own = {name: value for name, value in options.items() if name in domain.options}
     return domain.read(metrics, y_true, P, **own)
+
+
+def require_own_options(domain: Domain, *, inputs: Inputs, **options: Any) -> None:
+    """Refuse options that do not apply to a kind of prediction; those that are None are left
+    out.
+    """
+    # An option that is an array has no truth value; reading refuses it.
+    options["inputs"] = None if str(inputs) == "probability" else inputs
+    for name, value in options.items():
+        if value is not None and name not in domain.options:
+            raise InputError(f"{name}= does not apply to {domain.predictions}; leave it out.")
 
 
 def shared_option(metrics: Sequence[BaseMetric], name: str) -> Any:

@@ -152,7 +152,9 @@ class QuestionCalibrator(
         y : (n, L) of 0 and 1, (n,) levels, or None where P holds outcomes
             Columns with names are matched by them.
         sample_weight : (n,), optional
+            Weights of the rows of a log or an array.
         """
+        self._check()
         if not is_table(P, outcomes=y is not None):
             return super().fit(P, y, sample_weight)
         if not self.ordered and y is not None:
@@ -179,7 +181,7 @@ class QuestionCalibrator(
 
     def fit_record(self, record: Questions) -> Self:
         """Fit on the labelled rows of a record."""
-        require_option("by", self.by, ("question", "type", "options", "one"))
+        self._check()
         record = self._alike(record.known().in_order())
         self.maps_, self.signals_ = {}, {}
         self.n_fit_: float = float(record.weights.sum())
@@ -222,6 +224,10 @@ class QuestionCalibrator(
         told = f"temperatures {min(T):.2f} to {max(T):.2f}" if T else "a curve of each signal"
         return f"{self.n_fit_:,.0f} rows, {len(T):,} questions: {told}."
 
+    def _check(self) -> None:
+        require_option("by", self.by, ("question", "type", "options", "one"))
+        require_option("ordered", self.ordered, (True, False))
+
     def _alike(self, record: Questions) -> Questions:
         """The record with one name for the questions, types or both that share a map."""
         n = len(record)
@@ -239,7 +245,6 @@ class QuestionCalibrator(
 
     def _fit_table(self, P: Any, Y: Any, sample_weight: Any) -> Self:
         """Fit on an (n, L) table, a block of columns at a time."""
-        require_option("by", self.by, ("question", "type", "options", "one"))
         names, values = titles_of(P)
         outcomes = by_name(Y, names, "y").astype(np.float64)
         outcomes = outcomes[:, None] if outcomes.ndim == 1 else outcomes

@@ -44,13 +44,17 @@ LONG = 40
 EXACT = 1e-12
 
 
-def weighted(record: Questions, sample_weight: Any) -> Questions:
-    """The record with weights (n,) of its rows, without those of weight 0; itself for None."""
+def weighted(record: Questions, sample_weight: Any, each: int = 1) -> Questions:
+    """The record with weights (n,) of its rows, or of every ``each`` of them, without those of
+    weight 0; itself for None.
+    """
     if sample_weight is None:
         return record
-    weight, kept = weights(sample_weight, len(record))
+    weight, kept = weights(sample_weight, len(record) // each)
+    weight = np.repeat(np.asarray(weight), each)
     if kept is None:
         return replace(record, weight=weight)
+    kept = np.repeat(kept, each)
     return replace(record.take(kept), weight=weight, kept=kept)
 
 

@@ -70,7 +70,7 @@ def read_questions(
     missing : {"raise", "skip"}
         What happens to rows without probabilities: an error, or a warning with their number.
     sample_weight : (n,), optional
-        Weights of the rows, instead of the field ``weight``.
+        Weights of the rows of a log, instead of the field ``weight``, or of an array.
 
     Returns
     -------
@@ -118,7 +118,10 @@ def read_questions(
     named = {name: field for name, field in named.items() if field not in ("", name)}
     if is_table(source, fields, y is not None):
         _require_fields(named, set())
-        return weighted(of_arrays(source, y, levels), sample_weight)
+        record = of_arrays(source, y, levels)
+        # A row of the table has an answer to each question.
+        each = len(record) // len(np.unique(record.item.index))
+        return weighted(record, sample_weight, each)
     log, there = Log(fields), set[str]()
     for batch in batches(source, fields):
         log.add(batch)
