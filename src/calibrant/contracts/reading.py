@@ -63,7 +63,7 @@ def read_for(
         found = sorted(one.name for one in domains) or "none"
         raise InputError(f"metrics must be of one task; got {found}; call once for each task.")
     domain = domains.pop()
-    given = {"std": std, "classes": classes, "inputs": inputs}
+    given: dict[str, Any] = {"std": std, "classes": classes, "inputs": inputs}
     require_own_options(domain, **given)
     options = {**given, "sample_weight": sample_weight}
     options["check_values"] = check_values

@@ -232,7 +232,7 @@ class RegressionCalibrator(DomainCalibrator):
         std), for export.
         """
         values: list[Any] = [*quantiles] if hasattr(quantiles, "__iter__") else [None]
-        if not all(isinstance(level, Real) and 0.0 < level < 1.0 for level in values):
+        if not all(isinstance(level, Real) and 0.0 < float(level) < 1.0 for level in values):
             raise InputError(
                 "quantiles must be a list of numbers above 0 and below 1; got"
                 f" {quantiles!r}; (0.05, 0.5, 0.95) is usual."

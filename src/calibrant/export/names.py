@@ -41,8 +41,11 @@ MATH_ERREXCEPT math_errhandling MATH_ERRNO matherr MAXFLOAT NAN OVERFLOW PLOSS s
 SING SNAN SNANF SNANL TLOSS UNDERFLOW
 """
 SUFFIXES = ("", "f", "l", "f32", "f32x", "f64", "f64x", "f128")
-RESERVED = {*WORDS.split(), *OTHERS.split()}
-RESERVED |= {name + suffix for name in FUNCTIONS.split() for suffix in SUFFIXES}
+RESERVED = {
+    *WORDS.split(),
+    *OTHERS.split(),
+    *(name + suffix for name in FUNCTIONS.split() for suffix in SUFFIXES),
+}
 
 
 def require_name(name: object) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant.errors import InputError
 from calibrant.labels import by_text
+from calibrant.questions.values import is_a
 
 __all__ = ["read_costs"]
 
@@ -31,19 +32,18 @@ def read_costs(costs: Any, questions: set[str]) -> dict[str, tuple[float, float]
     >>> read_costs({1: (10.0, 1.0)}, {"1", "2"})
     {'1': (10.0, 1.0)}
     """
-    costs = {} if costs is None else costs
-    for pair in costs.values() if isinstance(costs, Mapping) else [costs]:
+    listed = is_a(costs, Mapping)
+    pairs: list[Any] = [*costs.values()] if listed else [] if costs is None else [costs]
+    for pair in pairs:
         if not (
-            isinstance(costs, Mapping)
-            and isinstance(pair, Sequence | np.ndarray)
-            and len(pair) == 2
-            and all(isinstance(one, Real) and 0.0 <= one < math.inf for one in pair)
+            (listed and is_a(pair, Sequence, np.ndarray) and len(pair) == 2)
+            and all(is_a(one, Real) and 0.0 <= one < math.inf for one in pair)
         ):
             raise InputError(
                 "costs must have two finite numbers of at least 0 for each question, the cost of a"
                 f' wrong answer and of asking; got {pair!r}; pass {{"topic": (10, 1)}}.'
             )
-    named = by_text(costs, "costs")
+    named = by_text({} if costs is None else costs, "costs")
     if others := sorted(set(named) - questions):
         raise InputError(
             f"costs must be of questions of the log, {sorted(questions)[:8]}; got {others[0]!r};"

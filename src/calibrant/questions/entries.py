@@ -212,7 +212,8 @@ def _given(value: Any) -> bool:
 
 def _outcome(one: Mapping[Any, Any], fields: Fields, free: bool, place: Places) -> tuple[Any, int]:
     """(the outcome of a row, the form of its answer)."""
-    label, judged = one.get(fields.label), one.get("correct") if fields.label else None
+    label: Any = one.get(fields.label)
+    judged = one.get("correct") if fields.label else None
     if not free:
         return label, OPTIONS
     if is_a(label, bool, np.bool_) and words_of(str(judged)) == 1 - int(label):
