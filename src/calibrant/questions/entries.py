@@ -1,7 +1,7 @@
 """Rows of a log, from the forms in which tools write them."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -183,14 +183,17 @@ def nested_in(one: Mapping[Any, Any], fields: Fields) -> list[str]:
     return full or ([] if single else [*held][:1])
 
 
-def fields_in(objects: Iterable[Mapping[Any, Any]]) -> set[str]:
+def fields_in(objects: Sequence[Mapping[Any, Any]]) -> set[str]:
     """The names of the fields of some objects, and of the questions inside them."""
-    names, inside = set[str](), list[Mapping[Any, Any]]()
-    for one in objects:
-        names.update(map(str, one))
-        for held in (one[name] for name in NESTED if is_a(one.get(name), Mapping, list)):
-            values = held.values() if is_a(held, Mapping) else held
-            inside += [each for each in values if is_a(each, Mapping)]
+    inside = [
+        each
+        for one in objects
+        for name in NESTED
+        if is_a(one.get(name), Mapping, list)
+        for each in (one[name].values() if is_a(one[name], Mapping) else one[name])
+        if is_a(each, Mapping)
+    ]
+    names = {str(name) for one in objects for name in one}
     return names | fields_in(inside) if inside else names
 
 

@@ -113,9 +113,8 @@ def read_questions(
     held: Any = probs if is_a(probs, str) else _names("probs", probs)
     fields = Fields(**texts, probs=held, signals=_names("signals", signals))
     levels = bool(ordered) if is_a(ordered, bool, np.bool_) else _names("ordered", ordered)
-    named = {**texts, **({"probs": probs} if is_a(probs, str) else {})}
     # An empty name means no field.
-    named = {name: field for name, field in named.items() if field not in ("", name)}
+    named = {k: v for k, v in {**texts, "probs": held}.items() if is_a(v, str) and v not in ("", k)}
     if is_table(source, fields, y is not None):
         _require_fields(named, set())
         record = of_arrays(source, y, levels)
