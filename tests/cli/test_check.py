@@ -83,3 +83,13 @@ def test_weights_count_rows_and_none_is_no_row(run, tables, tmp_path):
     output = run("check", "lock.json", "counted.csv", "--swap", "1", code=1).output
     options = ("--swap", "1", "--weight", "times")
     assert run("check", "lock.json", "weighted.csv", *options, code=1).output == output
+
+
+def test_a_file_that_is_no_lock_is_refused_in_words(run, tables, tmp_path):
+    (tmp_path / "e.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "s.calibrant").write_bytes(b"\xfb\xfa")
+    assert "(it has no 'format'); make one" in run("check", "e.json", "log.csv", code=1).output
+    assert "(it is no text); make one" in run("check", "s.calibrant", "log.csv", code=1).output
+    run("decide", "log.csv", "-o", "lock.json", "--model-version", "v1", "--max-error", "0.3")
+    refused = run("check", "lock.json", "log.csv", "--positive", "0", code=1).output
+    assert "the calibrator's is that of 1;" in refused

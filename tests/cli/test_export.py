@@ -24,10 +24,9 @@ def test_each_ending_is_a_language(run, saved, tmp_path):
         (".mjs", b"export function score_it"),
         (".json", b"calibrant expression"),
     ):
-        assert (
-            "TemperatureScaling written"
-            in run("export", "model.calibrant", "-o", f"out{ending}", "--name", "score_it").output
-        )
+        named = () if ending == ".json" else ("--name", "score_it")
+        done = run("export", "model.calibrant", "-o", f"out{ending}", *named).output
+        assert "TemperatureScaling written" in done
         assert word in (tmp_path / f"out{ending}").read_bytes()
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
@@ -150,3 +149,21 @@ def test_one_column_of_risks_may_be_named(run, saved, tmp_path):
         "risk is for calibrators of two classes"
         in run("export", "three.calibrant", "-o", "t.c", "--risk", "a", code=1).output
     )
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["my table", "t; drop table x", "(select * from t", '"t', "t -- x", "t, u", "t limit 3"],
+)
+def test_a_table_that_is_no_name_is_refused(run, saved, table):
+    pytest.importorskip("sqlglot")
+    export = ("export", "model.calibrant", "-o")
+    assert "in double quotes" in run(*export, "out.sql", "--table", table, code=1).output
+    with pytest.raises(cb.errors.InputError, match="in double quotes"):
+        cb.export.to_sql(saved, columns=["a", "b"], table=table)
+    run(*export, "out.sql", "--table", '"my table"')
+
+
+def test_a_name_is_of_a_function(run, saved):
+    refused = run("export", "model.calibrant", "-o", "out.onnx", "--name", "foo", code=2)
+    assert "--name needs C or JavaScript" in refused.output

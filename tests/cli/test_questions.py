@@ -245,3 +245,48 @@ def test_a_rate_is_that_of_the_library(run, tmp_path):
     few = "\n".join(["judge,label", *(f"{p},1" for p in judge[:5, 0])])
     (tmp_path / "few.csv").write_text(few, encoding="utf-8")
     assert "labels must hold 10 labels" in run("rate", "few.csv", code=1).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("evaluate", "log.jsonl", "--weight", "TYPO"), 1, "weight must be a field of some row"),
+        (("evaluate", "log.jsonl", "--label", "TYPO"), 1, "label must be a field of some row"),
+        (
+            ("audit", "log.jsonl", "--groups", "question", "--label", "TYPO"),
+            1,
+            "label must be a field of some row",
+        ),
+        (("decide", "log.jsonl", "--label", "TYPO"), 1, "label must be a field of some row"),
+        (("evaluate", "log.jsonl", "--positive", "a"), 2, "--positive has no effect on a log"),
+        (("evaluate", "log.jsonl", "--mean", "a"), 2, "--mean has no effect on a log"),
+        (("evaluate", "log.jsonl", "--classes", "a,b"), 2, "--classes has no effect on a log"),
+        (("audit", "log.jsonl", "--groups", "question", "--target", "a"), 2, "--target needs"),
+        (("decide", "log.jsonl", "-o", "l.json", "--model-version", "v9"), 1, "v1; got 'v9'"),
+        (("estimate", "log.jsonl", "--reference", "log.jsonl"), 2, "holds answers to questions"),
+    ],
+)
+def test_what_a_log_does_not_use_is_refused(run, tmp_path, arguments, code, words):
+    write(tmp_path / "log.jsonl", rows_of(60, 0))
+    assert words in run(*arguments, code=code).output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("evaluate", "s.csv", "--risk", ""),
+        ("evaluate", "s.csv", "--by", " "),
+        ("evaluate", "s.csv", "--confidence", ""),
+        ("compare", "s.csv", "--risk", "p", "--risk", ""),
+        ("rate", "s.csv", "--judge", ""),
+    ],
+)
+def test_an_empty_name_is_refused(run, tmp_path, arguments):
+    (tmp_path / "s.csv").write_text("p,y\n0.2,0\n0.8,1\n", encoding="utf-8")
+    assert "must not be empty" in run(*arguments, code=2).output
+
+
+def test_no_name_between_commas_is_refused(run, tmp_path):
+    (tmp_path / "s.csv").write_text("p,y\n0.2,0\n0.8,1\n", encoding="utf-8")
+    refused = run("rate", "s.csv", "--judge", ",", "--label", "y", code=1)
+    assert "',' names no column of s.csv" in refused.output

@@ -25,12 +25,12 @@ __all__ = ["check"]
 def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) -> None:
     """Test whether the promise of LOCK holds on NEW, labelled rows of a new version of the model.
 
-    LOCK is a file from `calibrant decide` or `fit`: a rule, or a calibrator. The exit code is 0 if
-    the promise holds for every certified question, rate or level, and 1 otherwise. The sentence
-    names those where it is broken or cannot be told, and how many labels decide. A calibrator is
-    broken if a re-fit on NEW lowers the score out of fold, and holds if it can lower it by 1 % at
-    most. Each further version needs stronger evidence; number them with --swap. The test is void on
-    rows that the new version was made with.
+    LOCK is a lock file, -o NAME.json of `calibrant decide` or `fit`: a rule, or a calibrator. The
+    exit code is 0 if the promise holds for every certified question, rate or level, and 1
+    otherwise. The sentence names those where it is broken or cannot be told, and how many labels
+    decide. A calibrator is broken if a re-fit on NEW lowers the score out of fold, and holds if it
+    can lower it by 1 % at most. Each further version needs stronger evidence; number them with
+    --swap. The test is void on rows that the new version was made with.
 
     \b
     Examples:

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import click
 import numpy as np
 
 from calibrant._support.text_table import abridged
-from calibrant.cli.wording import few
+from calibrant.cli.wording import few, say
 from calibrant.errors import InputError, warn
-from calibrant.frames.columns import class_names, event_places, starred, whole_numbers
+from calibrant.frames.columns import class_names, encode, event_places, starred, whole_numbers
+from calibrant.frames.engines.choosing import choose, opened, reading
 from calibrant.labels import is_missing, is_number, partner_of
-from calibrant.levels import is_unlabelled
+from calibrant.levels import NO_VALUE, is_unlabelled
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
@@ -23,7 +25,10 @@ __all__ = [
     "as_risk",
     "event_of",
     "find",
+    "labels_in",
     "missing_in",
+    "refuse_absent",
+    "refuse_other",
     "refuse_unsaid",
     "require_all",
     "same_kind",
@@ -43,6 +48,8 @@ PATTERNS: dict[Any, Any] = {
     "logit": ("logit_*",),
 }
 SINGLE = ("p", "risk", "probability", "prob", "score")
+#: Texts for a missing value that may be names in columns that hold no labels.
+WORDS = {text for text in NO_VALUE if text.lower() != "nan"}
 
 
 def find(source: Any, columns: "Columns", prefer: str | None) -> tuple[Any, str, Any]:
@@ -139,27 +146,20 @@ def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
         )
 
 
-def missing_in(source: Any, name: str, classes: Collection[str] | None = None) -> np.ndarray:
-    """Return (n,) whether each row of an array or column is missing; with ``classes`` also the
-    texts that programs write for a missing label, unless one of these is a class.
+def missing_in(source: Any, name: str, classes: Collection[str] = WORDS) -> np.ndarray:
+    """Return (n,) whether each row of an array or column is missing; with ``classes``, for labels,
+    also the texts that programs write for a missing value, unless one of these is a class.
     """
     values = source.column(name)
-    if classes is not None and source.kind == "csv":
+    if source.kind == "csv":
         texts = {text for text in set(values) if is_unlabelled(text, classes)}
         return np.array([text in texts for text in values], dtype=bool)
-    if classes is not None and values.dtype.kind in "OUT":
-        rows = values.reshape(len(values), -1).tolist()
-        return np.array([any(is_unlabelled(one, classes) for one in row) for row in rows])
-    if source.kind == "csv":
-        return np.array(
-            [_is_missing(value) or value.strip().lower() == "nan" for value in values], dtype=bool
-        )
-    if values.dtype.kind not in "fO":
+    if values.dtype.kind not in "fOUT":
         return np.isnat(values) if values.dtype.kind in "mM" else np.zeros(len(values), dtype=bool)
     found = (
         np.isnan(values)
         if values.dtype.kind == "f"
-        else np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+        else np.array([is_unlabelled(value, classes) for value in values.tolist()], dtype=bool)
     )
     return np.asarray(found.any(axis=tuple(range(1, found.ndim))))
 
@@ -332,3 +332,66 @@ def refuse_unsaid(classes: Sequence[Any], path: Any) -> NoReturn:
         f"the classes {few(classes)} of {path} do not show which is the event; name it with"
         " --positive LABEL, or measure the predicted label with --target answer."
     )
+
+
+#: Largest number of distinct labels; more suggest that the column is not one of labels.
+MOST_LABELS = 100_000
+
+
+def labels_in(table: Any, name: str, classes: Collection[str] = ()) -> list[Any]:
+    """Return all labels that occur, with texts as whole numbers if all of them are."""
+    module, seen = choose(table, "auto"), {}
+    with reading(table):
+        for batch in module.batches(opened(table, module), [name]):
+            values, codes = encode(batch.column(name))
+            there = np.bincount(codes, minlength=len(values)) > 0
+            seen.update(
+                dict.fromkeys(value for value, own in zip(values, there, strict=True) if own)
+            )
+            if len(seen) > MOST_LABELS:
+                raise InputError(
+                    f"{name!r} must hold labels of classes; it holds more than {MOST_LABELS:,}"
+                    " values; name another column."
+                )
+    missing = [label for label in seen if is_unlabelled(label, classes)]
+    if missing:
+        raise InputError(
+            f"{name!r} must hold a label in every row; some rows have none but {few(missing)}; fill"
+            " them in, or leave out such rows with --skip-missing."
+        )
+    listed = list(seen)
+    return class_names(listed) if all(isinstance(value, str) for value in listed) else listed
+
+
+def refuse_absent(source: str, table: Any, label: str, columns: "Columns", target: Any) -> None:
+    """Refuse an event that is none of several labels of a table, and warn if one other label is
+    all that it holds.
+    """
+    option, event = (
+        ("--positive", columns.positive)
+        if columns.positive is not None
+        else ("--classes", columns.declared[-1])
+        if columns.declared
+        else ("--target", target)
+    )
+    labels = labels_in(table, label, columns.declared)
+    if event in (None, "event", "answer") or any(event_places(labels, event)):
+        return
+    if len(labels) > 1 and option != "--classes":
+        raise InputError(
+            f"{option} must be among the labels of {source}, {few(labels)}; got {event!r}."
+        )
+    say(
+        f"Warning: no row of {source} has the label {event!r}, which {option} names as the event.",
+        err=True,
+    )
+
+
+def refuse_other(target: str, columns: "Columns") -> None:
+    """Refuse a class that is not known to be the event, whose risk one column holds."""
+    event = (columns.declared or [None])[-1]
+    if target != event and (event is not None or target.casefold() not in ("1", "true", "yes")):
+        raise click.UsageError(
+            f"--target must be the event, because slices read one column as its risk; got"
+            f" {target!r}; leave it out, and name the event with --positive."
+        )

@@ -138,6 +138,7 @@ class DataFile(ABC):
 
     def audited(self, target: str | None) -> dict[str, Any]:
         """Return the arguments of an audit beside the outcomes."""
+        self.refuse_target(target)
         return {"P": self.said}
 
     def said_like(self, first: Self) -> Any:

@@ -79,11 +79,16 @@ def estimate(
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.reading import features_of, names_in_option, read_file
-    from calibrant.contracts.reading import REGRESSION
+    from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
     from calibrant.shift.estimated_performance import estimates
 
     refuse_unused("has no effect: rows are weighted by how they differ from the new ones", "weight")
     old: Any = read_file(reference, columns)
+    if old.domain not in (CLASSIFICATION, REGRESSION):
+        raise click.UsageError(
+            "estimate needs predictions of classes or forecasts of a number;"
+            f" {reference.name} holds {old.domain.predictions}; pass other tables."
+        )
     if old.weight is not None:
         say(f"Warning: the weights of {reference} are not used: an estimate takes none.", err=True)
     new: Any = read_file(file, columns, labels=False, prefer=old.inputs)

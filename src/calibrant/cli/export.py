@@ -90,6 +90,8 @@ def export(
         )
     if kind != ".sql":
         refuse_unused("needs SQL, an output that ends in .sql", "keep", "groups", "dialect")
+    if kind not in (".c", ".js", ".mjs"):
+        refuse_unused("needs C or JavaScript, an output that ends in .c, .js or .mjs", "name")
     if columns is not None and (risk or inputs):
         raise click.UsageError("--columns and --risk (or --inputs) exclude each other; pass one.")
     fitted = saved(calibrator)

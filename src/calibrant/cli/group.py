@@ -98,6 +98,15 @@ def _one_sentence() -> Iterator[None]:
         raise _Stopped(words) from error
 
 
+class _Text(type(click.STRING)):
+    """Text of an option, such as the name of a column; an empty one is a usage error."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if not str(value).strip():
+            self.fail("it must not be empty; write a name, or leave the option out.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class _Group(click.Group):
     """Group of commands, imported when they are run so that help and usage errors are fast."""
 
@@ -108,7 +117,11 @@ class _Group(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
-        return getattr(importlib.import_module(f"calibrant.cli.{module}"), module)
+        command: click.Command = getattr(importlib.import_module(f"calibrant.cli.{module}"), module)
+        for param in command.params:
+            if type(param.type) is type(click.STRING) and param.default != "":
+                param.type = _Text()
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for wanted, names in WANTED.items():

@@ -14,13 +14,12 @@ import numpy as np
 
 from calibrant._support.extras import import_extra
 from calibrant.cli.choosing import chosen, fitting
-from calibrant.cli.columns import as_floats
+from calibrant.cli.columns import as_floats, labels_in
 from calibrant.cli.options import Columns
 from calibrant.cli.paths import STDIN, paths_of
 from calibrant.cli.predictions import column_order, key_of, require_inputs
 from calibrant.cli.reading import labelled, read_file, read_source, rows_left
 from calibrant.cli.sources import parts_of
-from calibrant.cli.table_labels import labels_in
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import few, say
 from calibrant.contracts.domain import Facet

@@ -232,9 +232,8 @@ class Columns:
     @property
     def declared(self) -> list[str]:
         """The labels that --classes or --positive names as classes."""
-        if self.classes is None:
-            return [] if self.positive is None else [self.positive]
-        return [part.strip() for part in self.classes.split(",")]
+        named = [] if self.positive is None else [self.positive]
+        return [part.strip() for part in self.classes.split(",")] if self.classes else named
 
     @property
     def one(self) -> str | None:

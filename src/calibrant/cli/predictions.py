@@ -197,7 +197,7 @@ class PredictionFile(DataFile):
         if not is_fitted(calibrator):
             return {"P": self.values, "inputs": self.inputs, "classes": self.classes}
         require_inputs(self, calibrator)
-        own, event = self.classes, calibrator.classes_[-1]
+        own, event = self.classes, np.asarray(calibrator.classes_).tolist()[-1]
         if self.values.ndim == 1 and own is not None and places([own[-1]], [event])[0] < 0:
             raise InputError(
                 f"the column of {self.path} is the risk of {own[-1]!r}, by its labels or by"

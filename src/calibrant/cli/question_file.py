@@ -6,19 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+import click
 import numpy as np
 
 from calibrant.cli.data_file import DataFile
 from calibrant.cli.options import Columns
 from calibrant.cli.sources import reading_file
-from calibrant.cli.wording import say
+from calibrant.cli.wording import few, say
 from calibrant.contracts.domain import Domain
 from calibrant.errors import InputError
 from calibrant.groups import coded
 from calibrant.monitoring.lock import Lock
 from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.entries import SHOWN, entries_of, nested_in
+from calibrant.questions.entries import SHOWN, entries_of, fields_in, nested_in
 from calibrant.questions.lines import Batch, Fields
 from calibrant.questions.values import is_a
 
@@ -26,6 +27,11 @@ __all__ = ["QuestionFile", "certified", "decided"]
 
 #: Labels from which a promise for several questions together is worth half of them for calibration.
 ENOUGH = 1000
+#: Options that name columns of other kinds of tables.
+OTHERS = (
+    *("risk", "predicted", "inputs", "positive", "probabilities", "logits", "classes"),
+    *("mean", "std", "quantiles"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +92,10 @@ class QuestionFile(DataFile):
                 f"--task {QUESTIONS.name} needs JSON lines; {source.path} is a {source.kind} file;"
                 " write one object a line, or read it in Python with read_questions."
             )
+        if given := [name for name in OTHERS if getattr(columns, name) is not None]:
+            raise click.UsageError(
+                f"--{given[0]} has no effect on a log of questions; leave it out."
+            )
         # Neither outcomes nor weights count where answers are only calibrated.
         names = {
             name: getattr(columns, name) or name if labels else "" for name in ("label", "weight")
@@ -102,6 +112,12 @@ class QuestionFile(DataFile):
                 " 'correct'; it has none; name the field with --label."
             )
         if columns.model_version is not None:
+            models = {*map(str, found.model.names)} - {columns.model_version}
+            if labels and models and "model" in fields_in(source.objects):
+                raise InputError(
+                    f"--model-version must agree with the field 'model' of {source.path},"
+                    f" {few(sorted(models))}; got {columns.model_version!r}; leave it out."
+                )
             named = np.full(len(found), columns.model_version)
             found = replace(found, model=coded(named, "model"))
         return cls(path=source.path, labels=None, weight=None, source=source, questions=found)

@@ -158,7 +158,12 @@ def names_in_option(source: Any, text: str) -> list[str]:
     """Split the names of an option at commas, unless a column has the whole text as its name."""
     if text in source.content:
         return [text]
-    return [name.strip() for name in text.split(",") if name.strip()]
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise InputError(
+            f"{text!r} names no column of {source.path}; name one of {source.described()}."
+        )
+    return names
 
 
 def features_of(source: Any, names: list[str], texts: bool = False) -> Any:

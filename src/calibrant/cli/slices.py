@@ -25,6 +25,8 @@ from calibrant.cli.columns import (
     as_risk,
     event_of,
     find,
+    refuse_absent,
+    refuse_other,
     refuse_unsaid,
 )
 from calibrant.cli.data_file import kind_of
@@ -34,7 +36,6 @@ from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
 from calibrant.cli.reading import labelled, rows_left
 from calibrant.cli.sources import open_source, parts_of
-from calibrant.cli.table_labels import refuse_absent, refuse_other
 from calibrant.cli.tables import own_words, print_table, progress
 from calibrant.cli.wording import say
 from calibrant.contracts.domain import Facet

@@ -113,6 +113,7 @@ def to_sql(
         raise InputError(f"dialect must be one of sqlglot's, {known}; got {dialect!r}.")
     kept, labels = [keep] if isinstance(keep, str) else list(keep), _labels(subject, prefix, output)
     _refuse_clashes(kept, labels)
+    _require_table(table, sqlglot)
     mark = _own_mark([*names, *cells, *kept, *labels, table])
     made = Columns(subject.expression, mark)
     carried = [quoted(name) for name in kept]
@@ -130,6 +131,27 @@ def to_sql(
     tables = ", ".join(f"t{mark}{j} AS {kind}({step})" for j, step in enumerate(steps))
     query = f"WITH {tables} SELECT {', '.join([*carried, *shown])} FROM t{mark}{len(steps) - 1}"
     return sqlglot.transpile(query, read="postgres", write=dialect)[0]
+
+
+def _require_table(table: str, sqlglot: Any) -> None:
+    """Refuse a text that is not one table or query to select from."""
+    try:
+        # A comment would hide the condition.
+        (tree,) = sqlglot.parse(f"SELECT * FROM {table} WHERE TRUE", read="postgres")
+        parts = {name.rstrip("_") for name, value in tree.args.items() if value}
+        source = (tree.args.get("from_") or tree.args["from"]).this
+    except (sqlglot.errors.SqlglotError, ValueError, KeyError, AttributeError):
+        parts, source = set[str](), None
+    if parts != {"expressions", "from", "where"} or (
+        isinstance(source, sqlglot.exp.Table)
+        and source.alias
+        and not re.search(r"\bas\b", table, re.IGNORECASE)
+    ):
+        raise InputError(
+            "table must be the name of a table, or a query in parentheses with an alias; got"
+            f" {table!r}; write a name with spaces or marks in double quotes, such as"
+            ' "my table" or schema."my table".'
+        )
 
 
 def _labels(subject: Subject, prefix: str, output: str) -> list[str]:

@@ -217,7 +217,11 @@ def read_lock(path: str | Path) -> Lock:
             raise ValueError(f"models must be a list; got {models!r}")
         digest = str(content["calibration_rows"])
     except (ValueError, KeyError, TypeError) as error:
-        raise SavedFileError(f"{path} is not a lock file ({error}); write it again.") from None
+        why = {UnicodeDecodeError: "it is no text", KeyError: f"it has no {error}"}
+        raise SavedFileError(
+            f"{path} is not a lock file ({why.get(type(error), error)}); make one with Lock.write,"
+            " or with -o NAME.json of `calibrant fit` or `decide`."
+        ) from None
     with tempfile.TemporaryDirectory() as folder:
         part = Path(folder) / "fitted"
         part.write_bytes(held)
