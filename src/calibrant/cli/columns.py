@@ -389,8 +389,8 @@ def refuse_absent(source: str, table: Any, label: str, columns: "Columns", targe
 
 def refuse_other(target: str, columns: "Columns") -> None:
     """Refuse a class that is not known to be the event, whose risk one column holds."""
-    event = (columns.declared or [None])[-1]
-    if target != event and (event is not None or target.casefold() not in ("1", "true", "yes")):
+    usual = target.casefold() in ("1", "true", "yes")
+    if target not in columns.declared[-1:] and (columns.declared or not usual):
         raise click.UsageError(
             f"--target must be the event, because slices read one column as its risk; got"
             f" {target!r}; leave it out, and name the event with --positive."

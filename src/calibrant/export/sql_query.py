@@ -39,8 +39,8 @@ def to_sql(
         map: one name; error bars: those of mean and std). With two classes one name is enough, the
         second class's column, and the result is one column ``PREFIX``.
     table : str
-        Inserted unchanged, so that it may include a schema, or be a query in parentheses with an
-        alias.
+        Its name, in double quotes if it has spaces or marks, and with its schema if it has one; or
+        a query in parentheses with an alias.
     keep : names of columns of the table to keep, such as a key
     groups : names of the columns of groups, in the order of the fit; default the column names in
         the fit's frame
@@ -135,13 +135,14 @@ def to_sql(
 
 def _require_table(table: str, sqlglot: Any) -> None:
     """Refuse a text that is not one table or query to select from."""
+    source: Any = None
     try:
         # A comment would hide the condition.
         (tree,) = sqlglot.parse(f"SELECT * FROM {table} WHERE TRUE", read="postgres")
         parts = {name.rstrip("_") for name, value in tree.args.items() if value}
         source = (tree.args.get("from_") or tree.args["from"]).this
     except (sqlglot.errors.SqlglotError, ValueError, KeyError, AttributeError):
-        parts, source = set[str](), None
+        parts = set[str]()
     if parts != {"expressions", "from", "where"} or (
         isinstance(source, sqlglot.exp.Table)
         and source.alias
