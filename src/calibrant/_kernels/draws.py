@@ -183,14 +183,15 @@ def _seed(keys: np.ndarray, weight: np.ndarray) -> list[int]:
 
 
 def content_seed(score: np.ndarray, loss: np.ndarray, weight: np.ndarray) -> int:
-    """Seed from the content of rows, whatever their order; a row of weight 2 counts as two.
+    """Seed from the content of rows, whatever their order and the unit of their weights; a row of
+    weight 2 counts as two.
 
     A fixed seed would draw the same ranks of every data set, at a level of its own.
     """
     # In single precision: last bits, which differ between processors, do not count.
     codes = [row_codes(one.astype(np.float32)[:, None]) for one in (score, loss)]
-    repeats = np.rint(weight * SCALE).astype(np.uint64)
-    return int((mixed_codes(*codes) * repeats).sum(dtype=np.uint64))
+    mean = np.average(uniform_of_rows(mixed_codes(*codes), 0), weights=weight)
+    return round(10.0**DIGITS * float(mean))
 
 
 def one_of_each(
