@@ -315,7 +315,7 @@ COMMANDS_OF_A_TABLE: list[tuple[str, ...]] = [
     ("command", "classes"),
     [
         *((command, "x") for command in COMMANDS_OF_A_TABLE),
-        *((("evaluate", "log.jsonl"), other) for other in ("", "x,", "x,x")),
+        *((("evaluate", "log.jsonl"), other) for other in (",", "x,", "x,x")),
     ],
 )
 def test_fewer_than_two_classes_are_wrong_usage(run, tmp_path, command, classes):
