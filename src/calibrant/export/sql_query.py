@@ -118,10 +118,8 @@ def to_sql(
     made = Columns(subject.expression, mark)
     carried = [quoted(name) for name in kept]
     read = [f"CAST({quoted(name)} AS DOUBLE PRECISION)" for name in names]
-    read += [
-        position(quoted(name), column, dialect)
-        for name, column in zip(cells, subject.groups, strict=True)
-    ]
+    grouped = zip(cells, subject.groups, strict=True)
+    read += [position(quoted(name), column, dialect) for name, column in grouped]
     steps = _steps(made, read, carried, table, f"t{mark}")
     some_null = " OR ".join(f"{name} IS NULL" for name in made.inputs)
     results = [f"CASE WHEN {some_null} THEN NULL ELSE {value} END" for value in made.results]
