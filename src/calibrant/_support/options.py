@@ -8,10 +8,10 @@ from typing import ParamSpec, TypeVar
 
 import numpy as np
 
+from calibrant._support.limits import MOST_COUNT
 from calibrant.errors import InputError
 
 __all__ = [
-    "MOST_COUNT",
     "require_count",
     "require_matrix_size",
     "require_not_negative",
@@ -23,8 +23,6 @@ __all__ = [
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
-#: Largest count that needs no other limit: bins, draws and windows beyond it fill the memory.
-MOST_COUNT = 1_000_000
 #: Above it one step of a matrix fit takes minutes, and its penalty removes almost everything off
 #: the diagonal.
 MOST_MATRIX_CLASSES = 2_000

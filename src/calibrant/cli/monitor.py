@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from calibrant._support.options import MOST_COUNT
+from calibrant._support.limits import MOST_COUNT
 from calibrant.cli.options import (
     FAILED,
     FILE,

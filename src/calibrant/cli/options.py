@@ -12,7 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from calibrant._support.options import MOST_COUNT
+from calibrant._support.limits import MOST_COUNT
 from calibrant.cli.paths import STDIN, is_pattern, paths_of
 from calibrant.errors import InputError
 
