@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
-from calibrant._kernels.logistic import slope_and_intercept
+from calibrant._numerics.logistic import slope_and_intercept
 from calibrant.validation.result import MEASURED, measure
 
 FRESH, ROWS, FEATURES = 200_000, 200, 8

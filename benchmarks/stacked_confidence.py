@@ -24,7 +24,7 @@ from benchmarks.papers.geometric.data import split
 from benchmarks.papers.geometric.models import fitted
 
 import calibrant as cb
-from calibrant._kernels.thresholds import risk_coverage, risk_coverage_area
+from calibrant._numerics.thresholds import risk_coverage, risk_coverage_area
 from calibrant.metrics import log_loss
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))

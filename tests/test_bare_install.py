@@ -176,7 +176,7 @@ def test_a_browsers_python_without_threads_processes_and_locks_does_the_main_job
             sys.modules[name] = None
         import calibrant as cb
         from calibrant import export, metrics
-        from calibrant.threads import get_threads, set_threads
+        from calibrant._numerics.threads import get_threads, set_threads
 
         set_threads(4)
         assert get_threads() == 1

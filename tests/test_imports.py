@@ -31,12 +31,16 @@ BROKEN = {
         "def f():\n    from calibrant.select.auto import AutoCalibrator",
         "comes after it",
     ),
-    "kernels and the door": (
-        "_kernels",
+    "numerics and the door": (
+        "_numerics",
         "from calibrant.errors import InputError",
-        "arithmetic on clean arrays",
+        "takes arrays and sees NumPy and SciPy only",
     ),
-    "kernels and scikit-learn": ("_kernels", "import sklearn.isotonic", "see NumPy and SciPy only"),
+    "numerics and scikit-learn": (
+        "_numerics",
+        "import sklearn.isotonic",
+        "sees NumPy and SciPy only",
+    ),
     "top of the package": ("select", "import calibrant as cb", "imports the top"),
     "top by name": ("select", "from calibrant import Isotonic", "imports the top"),
     "matplotlib elsewhere": (

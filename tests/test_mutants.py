@@ -12,7 +12,7 @@ from tools.mutants.making import compiled, mutants
 from tools.mutants.near import Nearness
 from tools.mutants.swapping import functions_of_file, put_in
 
-from calibrant._kernels import betting, conformal
+from calibrant._numerics import betting, conformal
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "calibrant"
@@ -59,8 +59,8 @@ def test_each_change_is_one_change():
     """The code of every mutant of a kernel differs from the kernel's, and no two are named
     alike.
     """
-    text = (PACKAGE / "_kernels" / "conformal.py").read_text(encoding="utf-8")
-    every = mutants("_kernels/conformal.py", text)
+    text = (PACKAGE / "_numerics" / "conformal.py").read_text(encoding="utf-8")
+    every = mutants("_numerics/conformal.py", text)
     assert len({one.name for one in every}) == len(every) > 20
     right = compile(text, "conformal.py", "exec")
     assert all(compiled(text, one, "conformal.py").co_consts != right.co_consts for one in every)
@@ -100,15 +100,15 @@ def test_a_constant_is_put_in_wherever_it_was_imported_and_taken_back():
 
 #: Files of a small tree, as they are here.
 TREE = (
-    "src/calibrant/_kernels/conformal.py",
-    "src/calibrant/_kernels/isotonic.py",
+    "src/calibrant/_numerics/conformal.py",
+    "src/calibrant/_numerics/isotonic.py",
     "src/calibrant/decisions/conformal_risk_control.py",
     "src/calibrant/__init__.py",
     "src/calibrant/__init__.pyi",
     "src/calibrant/decisions/__init__.py",
     "src/calibrant/decisions/__init__.pyi",
-    "tests/_kernels/test_conformal.py",
-    "tests/_kernels/test_isotonic.py",
+    "tests/_numerics/test_conformal.py",
+    "tests/_numerics/test_isotonic.py",
     "tests/guarantees/test_conformal_edges.py",
     "tests/decisions/test_conformal_risk_control.py",
 )
@@ -121,10 +121,10 @@ def test_the_nearest_tests_are_those_that_import_the_module(tmp_path):
     near = Nearness(tmp_path)
     found = [
         (distance, path.relative_to(tmp_path / "tests").as_posix())
-        for distance, path in near.tests("_kernels/conformal.py")
+        for distance, path in near.tests("_numerics/conformal.py")
     ]
     assert found == [
-        (0, "_kernels/test_conformal.py"),
+        (0, "_numerics/test_conformal.py"),
         (0, "guarantees/test_conformal_edges.py"),
         (1, "decisions/test_conformal_risk_control.py"),
     ]

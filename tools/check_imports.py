@@ -21,8 +21,8 @@ ORDER = (
     "_version",
     "citations",
     "errors",
-    "threads",
-    "_kernels",
+    "_numerics",
+    "core",
     "arrays",
     "labels",
     "levels",
@@ -71,7 +71,7 @@ STRANGERS = ("maps", "scalings")
 ABOVE_TOP = ("testing", "cli")
 
 CORE = ("numpy", "scipy", "sklearn")
-KERNELS_SEE = ("numpy", "scipy")
+NUMERICS_SEE = ("numpy", "scipy")
 
 #: Optional library -> the only folders that may name it, even through ``import_extra``.
 ONLY_IN = {
@@ -196,15 +196,12 @@ def _own(folder: str, item: _Import) -> str | None:
         )
     if folder == target:
         return None
-    if folder == "_kernels" and target != "threads":
-        return (
-            f"_kernels imports {item.module}; kernels are arithmetic on clean arrays and see NumPy"
-            " and SciPy only."
-        )
+    if folder == "_numerics":
+        return f"_numerics imports {item.module}; it takes arrays and sees NumPy and SciPy only."
     if folder in STRANGERS and target in STRANGERS:
         return (
             f"{folder} imports {item.module}; {' and '.join(STRANGERS)} never see each other: move"
-            " what they share to _kernels."
+            " what they share to _numerics."
         )
     if ORDER.index(target) > ORDER.index(folder):
         return (
@@ -221,8 +218,8 @@ def _foreign(folder: str, item: _Import) -> str | None:
         return None
     if any(part.startswith("_") for part in item.module.split(".")[1:]):
         return f"{item.module} is private to {library}; use its public names."
-    if folder == "_kernels" and library not in KERNELS_SEE:
-        return f"_kernels imports {library}; kernels see NumPy and SciPy only."
+    if folder == "_numerics" and library not in NUMERICS_SEE:
+        return f"_numerics imports {library}; it sees NumPy and SciPy only."
     if library in CORE:
         return None
     if library in ONLY_IN and folder not in ONLY_IN[library]:

@@ -27,9 +27,9 @@ TESTS = (
     "src/calibrant/shift",
     "src/calibrant/signals",
     "src/calibrant/wrap",
-    "tests/_kernels/test_gaussian_process.py",
-    "tests/_kernels/test_gaussian_process_fit.py",
-    "tests/_kernels/test_newton.py",
+    "tests/_numerics/test_gaussian_process.py",
+    "tests/_numerics/test_gaussian_process_fit.py",
+    "tests/_numerics/test_newton.py",
     "tests/contracts/test_calibrators.py",
     "tests/findings/test_h01_digits_of_the_processor.py",
 )

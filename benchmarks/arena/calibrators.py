@@ -39,7 +39,7 @@ class Limit:
 #: The folders whose code makes a method; the contracts and the door above them change nothing that
 #: is measured.
 METHOD_FOLDERS = (
-    "_kernels",
+    "_numerics",
     "forecasts",
     "signals",
     "maps",

@@ -28,10 +28,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from calibrant import metrics
-from calibrant._kernels.intervals import normal_interval
-from calibrant._kernels.logistic import intercept_at_unit_slope, sigmoid, slope_and_intercept
-from calibrant._kernels.smoothing import loess_matrix
-from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
+from calibrant._numerics.intervals import normal_interval
+from calibrant._numerics.logistic import intercept_at_unit_slope, sigmoid, slope_and_intercept
+from calibrant._numerics.smoothing import loess_matrix
+from calibrant._numerics.splines import fit_restricted_spline, spline_design, spline_knots
 from calibrant.datasets.stored import stored
 from calibrant.errors import InputError
 

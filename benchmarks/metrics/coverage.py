@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.metrics.coverage_settings import FORECASTS, MODELS, chosen, drawn, true_value
 
-from calibrant._kernels.bootstrap import percentile_limits, resample_weights
+from calibrant._numerics.bootstrap import percentile_limits, resample_weights
 from calibrant.contracts.metric import MeanMetric, SumMetric
 from calibrant.contracts.reading import read_for
 from calibrant.errors import CalibrationWarning, InputError

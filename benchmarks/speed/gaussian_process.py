@@ -11,7 +11,7 @@ import time
 import numpy as np
 
 import calibrant as cb
-from calibrant.threads import set_threads
+from calibrant._numerics.threads import set_threads
 
 ROWS, REPEATS, MOST = 1_000, 3, 1.0
 

@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import calibrant as cb
-from calibrant._kernels import kernel_sums as search
+from calibrant._numerics import kernel_sums as search
 from calibrant.maps.kernel_density import GRID
 
 N, K, FEW = 1_000_000, 100, 20_000

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.calibration import _TemperatureScaling
 
 import calibrant as cb
-from calibrant._kernels import label_stability as kernel
+from calibrant._numerics import label_stability as kernel
 
 SIZES = ((10_000, 10), (5_000, 100), (25_000, 1_000))  # MNIST, CIFAR-100, ImageNet
 TURNS, DRAWS, DRAWS_PER_SCALE = 3, 10, 1_000

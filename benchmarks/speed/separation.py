@@ -22,9 +22,9 @@ from benchmarks.papers.geometric.authors import authors_way
 from benchmarks.papers.geometric.data import load
 
 import calibrant as cb
-from calibrant._kernels.separation import min_max
+from calibrant._numerics.separation import min_max
+from calibrant._numerics.threads import set_threads
 from calibrant.neighbors.exact import BruteIndex, ExactIndex, split
-from calibrant.threads import set_threads
 
 TRAIN, CLASSES = 42_000, 10
 SINGLES, PAIRS, BRUTE_PAIRS, ZONES = 100, 200, 2, 30

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import calibrant as cb
-from calibrant.threads import set_threads
+from calibrant._numerics.threads import set_threads
 
 REPEATS = 5
 ROWS = 5_000

@@ -12,8 +12,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
 
 import calibrant as cb
+from calibrant._numerics.threads import get_threads
 from calibrant.metrics import log_loss
-from calibrant.threads import get_threads
 
 REPEATS = 3
 ALLOWED_SHARE = 0.2

@@ -80,7 +80,7 @@ FACES = (
             *("scalings", "maps", "confidence", "signals", "wrap", "regression", "forecasts"),
             *("decisions", "questions", "online", "shift", "frames", "monitoring", "plan"),
             *("displays", "export"),
-            *("adapters", "contracts", "testing", "datasets", "errors", "labels", "threads"),
+            *("adapters", "core", "contracts", "testing", "datasets", "errors", "labels"),
         )
     ),
     "calibrant.reporting.report",
@@ -89,7 +89,6 @@ FACES = (
 #: Modules of which only these names are public.
 ALONE = {
     "calibrant.labels": ("SoftLabels",),
-    "calibrant.threads.threads": ("get_threads", "set_threads", "threads"),
     "calibrant.reporting.report": ("Report",),
 }
 

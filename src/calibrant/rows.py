@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from calibrant._kernels.draws import (
+from calibrant._numerics.draws import (
     entry_codes,
     level_codes,
     mixed_codes,

@@ -7,8 +7,8 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._kernels import bins
-from calibrant._kernels.label_stability import standard_noise
+from calibrant._numerics import bins
+from calibrant._numerics.label_stability import standard_noise
 from calibrant.errors import InputError
 
 

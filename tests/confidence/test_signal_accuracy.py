@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._kernels.intervals import wilson
+from calibrant._numerics.intervals import wilson
 from calibrant.errors import InputError
 
 

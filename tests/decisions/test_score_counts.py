@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._kernels.bins import upper_edges
+from calibrant._numerics.bins import upper_edges
 from calibrant.decisions.cells import ScoreCounts
 from calibrant.errors import InputError
 

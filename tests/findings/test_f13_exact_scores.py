@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._kernels.logistic import fit_sigmoid, sigmoid
-from calibrant._kernels.softmax import clipped_logs, inner_limits
+from calibrant._numerics.logistic import fit_sigmoid, sigmoid
+from calibrant._numerics.softmax import clipped_logs, inner_limits
 from calibrant.datasets.stored import data_folder
 
 EPSILON = float(np.finfo(np.float64).eps)

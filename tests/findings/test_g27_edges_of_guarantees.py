@@ -35,7 +35,7 @@ RUN = """
 import ast, importlib, json, os, pkgutil, sys, types
 from pathlib import Path
 import pytest
-import calibrant._kernels as kernels
+import calibrant._numerics as kernels
 
 changes, files = json.loads(sys.argv[1]), sys.argv[2:]
 
@@ -49,7 +49,7 @@ class Changed:
     def pytest_runtestloop(self, session):
         for kernel, name, before, after in changes:
             names = [found.name for found in pkgutil.iter_modules(kernels.__path__)]
-            every = [importlib.import_module("calibrant._kernels." + one) for one in names]
+            every = [importlib.import_module("calibrant._numerics." + one) for one in names]
             module = next(
                 m for m in every if getattr(vars(m).get(name), "__module__", None) == m.__name__
             )
@@ -81,7 +81,7 @@ print(json.dumps(plugin.unnoticed), file=told)
 def test_a_line_of_a_guarantee_that_is_wrong_is_noticed():
     root = Path(calibrant.__file__).resolve().parents[2]
     files = [
-        root / "tests" / "_kernels" / f"test_{name}.py"
+        root / "tests" / "_numerics" / f"test_{name}.py"
         for name in dict.fromkeys(change[0] for change in CHANGES)
     ]
     files += sorted((root / "tests").glob("guarantees/test_*.py"))

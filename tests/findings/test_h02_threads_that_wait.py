@@ -14,7 +14,7 @@ PROGRAM = """
 import sys, time, warnings
 import numpy as np
 import calibrant as cb
-from calibrant.threads import set_threads
+from calibrant._numerics.threads import set_threads
 
 warnings.simplefilter("ignore")
 set_threads(1)

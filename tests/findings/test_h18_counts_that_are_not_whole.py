@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import calibrant as cb
-from calibrant._kernels.certificates import least_rows, most_errors
+from calibrant._numerics.certificates import least_rows, most_errors
 from calibrant.errors import InputError
 
 

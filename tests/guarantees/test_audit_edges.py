@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 import calibrant as cb
-from calibrant._kernels.step_down import share_adjusted, step_down
+from calibrant._numerics.step_down import share_adjusted, step_down
 
 
 def test_step_down_by_hand():

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 import calibrant as cb
-from calibrant._kernels.certificates import (
+from calibrant._numerics.certificates import (
     STAKES,
     allowed_errors,
     betting_p_values,
@@ -22,14 +22,14 @@ from calibrant._kernels.certificates import (
     rows_for_rate,
     simultaneous_limits,
 )
-from calibrant._kernels.certified_threshold import (
+from calibrant._numerics.certified_threshold import (
     Blocks,
     certified_place,
     ladder,
     share_count,
     upper_bound,
 )
-from calibrant._kernels.intervals import clopper_pearson, unseen_share
+from calibrant._numerics.intervals import clopper_pearson, unseen_share
 from calibrant.errors import InputError
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 import calibrant as cb
-from calibrant._kernels.conformal import (
+from calibrant._numerics.conformal import (
     conditional_limits,
     conformal_rank,
     cumulated,

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant._kernels.kernel_sums import direct_log_sums
+from calibrant._numerics.kernel_sums import direct_log_sums
 from calibrant.errors import FitWarning, InputError, SparseDataWarning
 from calibrant.maps import ClassRate, KernelDensity
 

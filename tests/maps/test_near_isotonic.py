@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression, minimize
 
-from calibrant._kernels.isotonic import near_isotonic_path
+from calibrant._numerics.isotonic import near_isotonic_path
 from calibrant.maps import NearIsotonic
 
 

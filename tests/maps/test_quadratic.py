@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._kernels.logistic import sigmoid
+from calibrant._numerics.logistic import sigmoid
 
 
 def _planted(n, b, w1, w2, seed=0):

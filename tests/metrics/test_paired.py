@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics
-from calibrant._kernels.intervals import mean_limits
+from calibrant._numerics.intervals import mean_limits
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import clustered
 from calibrant.metrics.paired import meaning, paired_difference

@@ -5,7 +5,7 @@ import pytest
 from scipy import special, stats
 
 import calibrant as cb
-from calibrant._kernels.clusters import between_variance
+from calibrant._numerics.clusters import between_variance
 from calibrant.errors import InputError
 from calibrant.metrics import Interval
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._kernels.intervals import clopper_pearson
+from calibrant._numerics.intervals import clopper_pearson
 from calibrant.errors import InputError
 from calibrant.monitoring.claims import ScoreClaim, learned_band
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from calibrant._kernels import separation as bounds
+from calibrant._numerics import separation as bounds
+from calibrant._numerics.threads import threads
 from calibrant.errors import InputError
 from calibrant.neighbors.exact import ExactIndex
 from calibrant.neighbors.stored_points import distances
-from calibrant.threads import threads
 
 
 @pytest.fixture(scope="module")

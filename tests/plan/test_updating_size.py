@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant._kernels.logistic import intercept_at_unit_slope, slope_and_intercept
+from calibrant._numerics.logistic import intercept_at_unit_slope, slope_and_intercept
 from calibrant.errors import InputError
 from calibrant.plan import updating_size
 

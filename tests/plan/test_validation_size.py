@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant._kernels.logistic import slope_and_intercept
-from calibrant._kernels.planning import class_laws, normal_law, true_rates
+from calibrant._numerics.logistic import slope_and_intercept
+from calibrant._numerics.planning import class_laws, normal_law, true_rates
 from calibrant.errors import InputError
 from calibrant.metrics import calibration_slope, event_auroc, observed_expected_ratio
 from calibrant.plan import validation_size

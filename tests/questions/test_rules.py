@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibrant._kernels.certificates import chains
+from calibrant._numerics.certificates import chains
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.maps import Platt
 from calibrant.questions import (

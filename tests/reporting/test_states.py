@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.thresholds import probability_scale
+from calibrant._numerics.thresholds import probability_scale
 from calibrant.contracts.columns import plain
 from calibrant.predictions import read
 from calibrant.reporting import curves

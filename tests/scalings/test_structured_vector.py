@@ -5,8 +5,8 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._kernels.softmax import log_softmax, softmax
-from calibrant.threads import threads
+from calibrant._numerics.softmax import log_softmax, softmax
+from calibrant._numerics.threads import threads
 
 
 def _planted(n, n_classes=4, seed=0):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import calibrant as cb
-from calibrant._kernels.thresholds import risk_coverage, risk_coverage_area
+from calibrant._numerics.thresholds import risk_coverage, risk_coverage_area
 from calibrant.errors import InputError
 from calibrant.metrics import log_loss
 

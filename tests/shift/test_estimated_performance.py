@@ -4,7 +4,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
-from calibrant._kernels.logistic import sigmoid
+from calibrant._numerics.logistic import sigmoid
 from calibrant.errors import InputError
 from calibrant.shift import PerformanceEstimate, estimate_performance
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant._kernels.logistic import sigmoid
+from calibrant._numerics.logistic import sigmoid
 from calibrant.predictions import read
 from calibrant.shift.expected_outcomes import Moved, class_chances, error_sizes, log_odds_of_second
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from tests.signals.separation import clouds, nearest, scores
 
 import calibrant as cb
-from calibrant._kernels.separation import distance_to_polyhedron
+from calibrant._numerics.separation import distance_to_polyhedron
 
 TURNS = np.linspace(0.0, 2.0 * np.pi, 4000, endpoint=False)
 DIRECTIONS = np.column_stack([np.cos(TURNS), np.sin(TURNS)])

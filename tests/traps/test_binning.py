@@ -9,8 +9,8 @@ import pytest
 from sklearn.metrics import brier_score_loss
 
 from calibrant import metrics
-from calibrant._kernels.bins import equal_mass_groups, equal_width_index
-from calibrant._kernels.intervals import clopper_pearson, wilson
+from calibrant._numerics.bins import equal_mass_groups, equal_width_index
+from calibrant._numerics.intervals import clopper_pearson, wilson
 from calibrant.errors import InputError
 
 CURVES = [{"strategy": "width"}, {"strategy": "mass"}]

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from calibrant import metrics
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant.errors import InputError
 
 TOP = [

@@ -30,7 +30,7 @@ from tools.mutants.making import Mutant, compiled, mutants, sources
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "mutants"
 #: What promises rest on.
-FOLDERS = ("_kernels/", "decisions/", "audits/", "regression/conformal", "monitoring/")
+FOLDERS = ("_numerics/", "decisions/", "audits/", "regression/conformal", "monitoring/")
 #: Files of tests that are looked at for one module.
 FILES = 12
 

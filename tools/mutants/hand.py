@@ -39,7 +39,7 @@ ONLINE = "online"
 HAND: tuple[Change, ...] = tuple(
     Change(path, before, after, checks)
     for path, changes in {
-        "_kernels/conformal.py": (
+        "_numerics/conformal.py": (
             ("(n + 1.0) * risk", "(n + 2.0) * risk", (CONFORMAL, "risk_control_at_the_row")),
             ("(n + 1.0) * risk", "n * risk", (CONFORMAL, "risk_control_at_the_row")),
             ("risk + 1e-09", "risk - 1e-09", (CONFORMAL, "risk_control_at_the_row")),
@@ -131,7 +131,7 @@ HAND: tuple[Change, ...] = tuple(
                 (CONFORMAL, "one_end_alone", "ends_of"),
             ),
         ),
-        "_kernels/certificates.py": (
+        "_numerics/certificates.py": (
             (
                 "errors + 1.0, 1.0 - risk), 1.0)",
                 "errors + 2.0, 1.0 - risk), 1.0)",
@@ -173,7 +173,7 @@ HAND: tuple[Change, ...] = tuple(
                 (CERTIFIED, "simultaneous"),
             ),
         ),
-        "_kernels/certified_threshold.py": (
+        "_numerics/certified_threshold.py": (
             (
                 "risk, delta, test) > delta)\n        if len(failed)",
                 "risk, delta, test) >= delta)\n        if len(failed)",
@@ -229,7 +229,7 @@ HAND: tuple[Change, ...] = tuple(
                 (CERTIFIED, "certified_settings"),
             ),
         ),
-        "_kernels/intervals.py": (
+        "_numerics/intervals.py": (
             (
                 "    tail = 0.5 * (1.0 - level)\n    low = np.where(k > 0",
                 "    tail = 1.0 - level\n    low = np.where(k > 0",
@@ -272,7 +272,7 @@ HAND: tuple[Change, ...] = tuple(
             ),
             ("float(np.nextafter(low, -np.inf))", "low", (CERTIFIED, "events_alone")),
         ),
-        "_kernels/step_down.py": (
+        "_numerics/step_down.py": (
             ("(1.0 + reached) / (1.0 + draws)", "reached / draws", (AUDIT, "step_down")),
             ("(1.0 + reached) / (1.0 + draws)", "(1.0 + reached) / draws", (AUDIT, "step_down")),
             ("(1.0 - 1e-10)", "(1.0 + 1e-10)", (AUDIT, "as_large_as_what")),
@@ -290,7 +290,7 @@ HAND: tuple[Change, ...] = tuple(
             ("events >= LEAST_EVENTS", "events > LEAST_EVENTS", (AUDIT, "thirty_of_either_kind")),
             ("LEAST_VARIANCE = 5.0", "LEAST_VARIANCE = 4.0", (AUDIT, "variance_of_five")),
         ),
-        "_kernels/betting.py": (
+        "_numerics/betting.py": (
             (
                 "fresh = -np.log(count * (count + 1.0)",
                 "fresh = -np.log(count * count",
@@ -334,7 +334,7 @@ HAND: tuple[Change, ...] = tuple(
                 (MONITOR, "claim_of_a_reference"),
             ),
         ),
-        "_kernels/online_quantiles.py": (
+        "_numerics/online_quantiles.py": (
             ("abs(angle) >= 0.5", "abs(angle) > 0.5", (ONLINE, "feedback_is_infinite")),
             ("return REACH * math", "return 4.0 * math", (ONLINE, "feedback_is_infinite")),
         ),

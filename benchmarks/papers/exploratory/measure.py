@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks.papers.exploratory.methods import METHODS
 from sklearn.base import clone
 
-from calibrant._kernels.bins import equal_width_index, grouped_sums
+from calibrant._numerics.bins import equal_width_index, grouped_sums
 from calibrant.errors import CalibrationWarning
 
 MEASURES = ("NLL", "ECE1", "ECE2")

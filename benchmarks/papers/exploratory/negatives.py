@@ -18,7 +18,7 @@ from benchmarks.papers.stored import keep
 from scipy.special import log_softmax
 
 import calibrant as cb
-from calibrant._kernels.kernel_sums import direct_log_sums
+from calibrant._numerics.kernel_sums import direct_log_sums
 from calibrant.errors import CalibrationWarning
 
 COUNTED = ("positives", "negatives in the denominator", "one against the rest")

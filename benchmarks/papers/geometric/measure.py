@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_width_index, grouped_sums
+from calibrant._numerics.bins import equal_width_index, grouped_sums
 
 MEASURES = ("ECE", "NLL", "Brier", "AURC")
 #: Confidences are kept this far from 0 and 1 in the log loss, which isotonic maps would else make

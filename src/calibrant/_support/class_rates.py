@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._kernels.bins import in_cells
+from calibrant._numerics.bins import in_cells
 from calibrant.errors import SparseDataWarning, warn
 from calibrant.predictions import Predictions
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.multinomial import DENSE_MATRIX
-from calibrant._kernels.newton import Search, minimise, minimise_near
-from calibrant._kernels.softmax import SINGLE_ENTRIES, log_softmax, log_softmax_mixed, softmax
-from calibrant._kernels.temperature import (
+from calibrant._numerics.multinomial import DENSE_MATRIX
+from calibrant._numerics.newton import Search, minimise, minimise_near
+from calibrant._numerics.softmax import SINGLE_ENTRIES, log_softmax, log_softmax_mixed, softmax
+from calibrant._numerics.temperature import (
     inverse_temperature,
     is_separable,
     tilted_losses,
@@ -39,7 +39,7 @@ def solve(
     search: Search | None = None,
     tolerance: float = 1e-8,
 ) -> tuple[np.ndarray, str, float]:
-    """:func:`calibrant._kernels.newton.minimise`; with a search, from its last end."""
+    """:func:`calibrant._numerics.newton.minimise`; with a search, from its last end."""
     if search is None:
         return minimise(objective, start, tolerance)
     return minimise_near(objective, start, search, tolerance)

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from calibrant._kernels.intervals import normal_quantile
+from calibrant._numerics.intervals import normal_quantile
 from calibrant._support.blas import on_one_blas_thread
 from calibrant.audits.found import found_groups
 from calibrant.audits.levels import Column, Family, everyone, family

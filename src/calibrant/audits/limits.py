@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.groups import membership
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.newton import bisected
+from calibrant._numerics.groups import membership
+from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.newton import bisected
 from calibrant.audits.levels import Family
 from calibrant.audits.sample import Sample, ScoreSample
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from calibrant._kernels.normal_scores import central
+from calibrant._numerics.normal_scores import central
 
 __all__ = [
     "ClassSample",

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import numpy as np
 
-from calibrant._kernels.logistic import sigmoid
+from calibrant._numerics.logistic import sigmoid
 from calibrant._support.extras import import_extra
 from calibrant._support.files import replacing
 from calibrant._support.text_table import abridged

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.intervals import beta_interval
+from calibrant._numerics.intervals import beta_interval
 from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import Calibrator, require_fitted

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import bins, intervals, kernel_sums
+from calibrant._numerics import bins, intervals, kernel_sums
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record

@@ -6,9 +6,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.fixed_order import multiply_rows, sum_rows
-from calibrant._kernels.logistic import fit_sigmoid, logistic_derivatives, sigmoid, smoothed_targets
-from calibrant._kernels.softmax import clipped_logs, inner_limits
+from calibrant._numerics.fixed_order import multiply_rows, sum_rows
+from calibrant._numerics.logistic import (
+    fit_sigmoid,
+    logistic_derivatives,
+    sigmoid,
+    smoothed_targets,
+)
+from calibrant._numerics.softmax import clipped_logs, inner_limits
 from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import Calibrator, require_fitted

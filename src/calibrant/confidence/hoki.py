@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.kinds import require_signal

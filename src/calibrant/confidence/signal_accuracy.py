@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import equal_mass_groups, group_ends, grouped_sums
-from calibrant._kernels.clusters import group_worth
-from calibrant._kernels.intervals import wilson
+from calibrant._numerics.bins import equal_mass_groups, group_ends, grouped_sums
+from calibrant._numerics.clusters import group_worth
+from calibrant._numerics.intervals import wilson
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level

@@ -19,3 +19,5 @@ from calibrant.contracts.tags import MapTags as MapTags
 from calibrant.contracts.tags import Promises as Promises
 from calibrant.contracts.tags import SignalTags as SignalTags
 from calibrant.contracts.tags import Tags as Tags
+
+__all__: list[str]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
 import numpy as np
 
-from calibrant._kernels.bootstrap import (
+from calibrant._numerics.bootstrap import (
     bca_limits,
     bootstrap_totals,
     leave_out_values,

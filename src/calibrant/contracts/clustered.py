@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bootstrap import (
+from calibrant._numerics.bootstrap import (
     bca_limits,
     bootstrap_totals,
     leave_out_values,
     percentile_limits,
 )
-from calibrant._kernels.clusters import apart_limits, expanded_level, mean_worth, side_shares
+from calibrant._numerics.clusters import apart_limits, expanded_level, mean_worth, side_shares
 from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.interval import Interval
 from calibrant.errors import InputError

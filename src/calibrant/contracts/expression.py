@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import ROUNDING
+from calibrant._numerics.bins import ROUNDING
 
 __all__ = [
     "ABOVE_ONE",
@@ -222,7 +222,7 @@ class Expression:
 
     def settled(self) -> "Expression":
         """x, with differences from 0 by rounding set to 0, as in
-        ``calibrant._kernels.bins.settled``.
+        ``calibrant._numerics.bins.settled``.
         """
         return (self * self).step([ROUNDING**2], [0.0, 1.0]).where(self, 0.0)
 

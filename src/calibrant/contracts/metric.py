@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import grouped_sums
-from calibrant._kernels.bootstrap import resampled_sums
-from calibrant._kernels.intervals import (
+from calibrant._numerics.bins import grouped_sums
+from calibrant._numerics.bootstrap import resampled_sums
+from calibrant._numerics.intervals import (
     limits_within,
     powers,
     quotient,

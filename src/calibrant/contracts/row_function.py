@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.isotonic import line_segments
+from calibrant._numerics.isotonic import line_segments
 from calibrant.contracts.expression import Expression
 
 __all__ = ["row_function"]
@@ -221,7 +221,7 @@ def _number(value: float) -> str:
 
 
 def _log_row(row: list[float]) -> list[float]:
-    """``_kernels.softmax.log_probabilities`` of one row."""
+    """``_numerics.softmax.log_probabilities`` of one row."""
     peak = max(row)
     top = row.index(peak)
     try:

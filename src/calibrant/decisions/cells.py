@@ -5,8 +5,8 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from calibrant._kernels.bins import upper_edges
-from calibrant._kernels.conformal import order_statistic, rows_needed
+from calibrant._numerics.bins import upper_edges
+from calibrant._numerics.conformal import order_statistic, rows_needed
 from calibrant._support.options import require_option
 from calibrant._support.saving import Saved
 from calibrant.arrays import column_names, plain_array

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.certificates import binomial_p_value, fixed_sequence, hoeffding_bentkus
+from calibrant._numerics.certificates import binomial_p_value, fixed_sequence, hoeffding_bentkus
 from calibrant._support.options import require_count
 from calibrant.arrays import to_array, weights
 from calibrant.contracts.guarantee import Guarantee

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
-from calibrant._kernels.conformal import least_parameter
+from calibrant._numerics.conformal import least_parameter
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.saving import Saved

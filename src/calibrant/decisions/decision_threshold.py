@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.thresholds import crossing_interval, net_benefit
+from calibrant._numerics.thresholds import crossing_interval, net_benefit
 from calibrant._support.card import Card, Shown, Tile
 from calibrant._support.options import seeded
 from calibrant._support.rounded import percent

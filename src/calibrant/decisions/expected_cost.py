@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
-from calibrant._kernels.fixed_order import multiply_rows
+from calibrant._numerics.fixed_order import multiply_rows
 from calibrant._support.card import Card, Shown
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from calibrant._kernels.certificates import allowed_errors, fewest_rows
-from calibrant._kernels.certified_threshold import (
+from calibrant._numerics.certificates import allowed_errors, fewest_rows
+from calibrant._numerics.certified_threshold import (
     Blocks,
     Start,
     Test,
@@ -16,7 +16,7 @@ from calibrant._kernels.certified_threshold import (
     rows_needed,
     starts_of,
 )
-from calibrant._kernels.intervals import clopper_pearson
+from calibrant._numerics.intervals import clopper_pearson
 from calibrant._support.rounded import percent
 
 __all__ = ["Search", "too_few", "uncertified", "unrecalled"]

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from calibrant import arrays
-from calibrant._kernels.certified_threshold import (
+from calibrant._numerics.certified_threshold import (
     Blocks,
     Test,
     certified_place,
@@ -15,9 +15,9 @@ from calibrant._kernels.certified_threshold import (
     starts_of,
     upper_bound,
 )
-from calibrant._kernels.draws import one_of_each
-from calibrant._kernels.intervals import clopper_pearson
-from calibrant._kernels.repeats import repeated_rows
+from calibrant._numerics.draws import one_of_each
+from calibrant._numerics.intervals import clopper_pearson
+from calibrant._numerics.repeats import repeated_rows
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.rounded import percent

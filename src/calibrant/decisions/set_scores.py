@@ -8,14 +8,14 @@ from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
-from calibrant._kernels.conformal import (
+from calibrant._numerics.conformal import (
     mass_of_all,
     mass_of_labels,
     on_grid,
     order_statistic,
     within_mass,
 )
-from calibrant._kernels.draws import row_codes, uniform_of_rows
+from calibrant._numerics.draws import row_codes, uniform_of_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions

@@ -18,3 +18,5 @@ from calibrant.displays.forecasts import RealStdDisplay as RealStdDisplay
 from calibrant.displays.forecasts import RmseRmvDisplay as RmseRmvDisplay
 from calibrant.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
 from calibrant.displays.reliability import RiskDistributionDisplay as RiskDistributionDisplay
+
+__all__: list[str]

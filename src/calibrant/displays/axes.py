@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from calibrant._kernels.thresholds import NEAREST, probability_scale, probability_ticks, scale_ends
+from calibrant._numerics.thresholds import NEAREST, probability_scale, probability_ticks, scale_ends
 from calibrant._support.extras import import_extra
 from calibrant._support.options import require_option
 from calibrant.contracts.on_record import OnRecord

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.special import logit
 
-from calibrant._kernels.thresholds import scale_ends
+from calibrant._numerics.thresholds import scale_ends
 from calibrant.displays.axes import COLOURS, PALETTE, draw_axes, draw_grid, plain_text, scale_axes
 from calibrant.displays.reliability import axis_words, draw_distribution, draw_smooth
 

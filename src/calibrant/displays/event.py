@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.thresholds import RARE
+from calibrant._numerics.thresholds import RARE
 from calibrant.contracts.reading import read_labelled
 from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_grid, scale_axes, show_title
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve, decision_curve, gain_curve

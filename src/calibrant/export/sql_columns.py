@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.isotonic import line_segments
+from calibrant._numerics.isotonic import line_segments
 from calibrant.contracts.expression import Expression
 from calibrant.levels import TIME, said_of
 

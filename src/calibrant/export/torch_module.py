@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._kernels.isotonic import line_segments
+from calibrant._numerics.isotonic import line_segments
 from calibrant._support.extras import import_extra
 from calibrant._support.options import require_option
 from calibrant.contracts.expression import Expression

@@ -3,3 +3,5 @@ from calibrant.forecasts.joint_normal import JointNormalForecast as JointNormalF
 from calibrant.forecasts.normal import NormalForecast as NormalForecast
 from calibrant.forecasts.quantiles import QuantileForecast as QuantileForecast
 from calibrant.forecasts.quantiles import SampleForecast as SampleForecast
+
+__all__: list[str]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.fixed_order import sum_rows
-from calibrant._kernels.newton import bisected
+from calibrant._numerics.fixed_order import sum_rows
+from calibrant._numerics.newton import bisected
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import LOG_ROOT_TWO_PI, Forecast
 from calibrant.forecasts.normal import NormalForecast

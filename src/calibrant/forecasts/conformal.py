@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.conformal import order_statistic, rows_needed
+from calibrant._numerics.conformal import order_statistic, rows_needed
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.forecasts.forecast import Forecast, require_level
 

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.fixed_order import sum_rows
-from calibrant._kernels.normal_scores import interpolate, invert, line_moments
+from calibrant._numerics.fixed_order import sum_rows
+from calibrant._numerics.normal_scores import interpolate, invert, line_moments
 from calibrant.arrays import ArrayLike
 from calibrant.errors import InputError
 

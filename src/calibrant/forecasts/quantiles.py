@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.normal_scores import line_moments
+from calibrant._numerics.normal_scores import line_moments
 from calibrant.arrays import ArrayLike, to_array
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.forecasts.forecast import Forecast, require_finite, require_positive_std

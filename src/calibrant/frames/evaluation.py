@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_width_edges
-from calibrant._kernels.debias import binned_errors
-from calibrant._kernels.intervals import quotient, wilson
+from calibrant._numerics.bins import equal_width_edges
+from calibrant._numerics.debias import binned_errors
+from calibrant._numerics.intervals import quotient, wilson
 from calibrant.contracts.metric import SumMetric
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast

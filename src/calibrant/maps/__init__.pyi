@@ -13,3 +13,5 @@ from calibrant.maps.platt import Platt as Platt
 from calibrant.maps.quadratic import QuadraticScaling as QuadraticScaling
 from calibrant.maps.spline import Spline as Spline
 from calibrant.maps.venn_abers import VennAbers as VennAbers
+
+__all__: list[str]

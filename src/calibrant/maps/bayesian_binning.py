@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln
 
-from calibrant._kernels.isotonic import pool_ties
+from calibrant._numerics.isotonic import pool_ties
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 

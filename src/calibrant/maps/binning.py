@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import bins
-from calibrant._kernels.intervals import beta_interval
+from calibrant._numerics import bins
+from calibrant._numerics.intervals import beta_interval
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.map import Map

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from calibrant._kernels.bins import distinct_scores, just_above, just_below
+from calibrant._numerics.bins import distinct_scores, just_above, just_below
 from calibrant._support.options import require_option
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import xlog1py, xlogy
 
-from calibrant._kernels.bins import flat_knots
-from calibrant._kernels.isotonic import (
+from calibrant._numerics.bins import flat_knots
+from calibrant._numerics.isotonic import (
     between_knots,
     near_isotonic_path,
     pool_ties,

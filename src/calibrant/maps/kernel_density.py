@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant import arrays
-from calibrant._kernels import kernel_sums
-from calibrant._kernels import kernel_sums as search
-from calibrant._kernels.intervals import beta_interval
+from calibrant._numerics import kernel_sums
+from calibrant._numerics import kernel_sums as search
+from calibrant._numerics.intervals import beta_interval
 from calibrant._support.class_rates import MIN_ROWS
 from calibrant._support.options import require_option
 from calibrant.contracts.calibrator import require_fitted

@@ -4,16 +4,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.fixed_order import multiply_rows
-from calibrant._kernels.logistic import (
+from calibrant._numerics.fixed_order import multiply_rows
+from calibrant._numerics.logistic import (
     fit_logistic,
     fit_sigmoid,
     logistic_derivatives,
     sigmoid,
     smoothed_targets,
 )
-from calibrant._kernels.softmax import clipped_log_odds, inner_limits
-from calibrant._kernels.splines import cube_weights, curved_basis, penalty_root
+from calibrant._numerics.softmax import clipped_log_odds, inner_limits
+from calibrant._numerics.splines import cube_weights, curved_basis, penalty_root
 from calibrant._support.options import require_count
 from calibrant.contracts.expression import join
 from calibrant.contracts.map import Map

@@ -5,8 +5,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import just_above, just_below
-from calibrant._kernels.isotonic import added_ones, added_zeros, pool_ties
+from calibrant._numerics.bins import just_above, just_below
+from calibrant._numerics.isotonic import added_ones, added_zeros, pool_ties
 from calibrant.arrays import scores
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.map import Map

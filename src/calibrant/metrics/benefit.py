@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from calibrant._kernels.intervals import quotient, rate_interval
-from calibrant._kernels.thresholds import RARE, net_benefit_interval, risk_coverage
-from calibrant._kernels.thresholds import net_benefit as benefit
+from calibrant._numerics.intervals import quotient, rate_interval
+from calibrant._numerics.thresholds import RARE, net_benefit_interval, risk_coverage
+from calibrant._numerics.thresholds import net_benefit as benefit
 from calibrant._support.options import require_option
 from calibrant.arrays import to_array
 from calibrant.contracts.base_metric import by_options

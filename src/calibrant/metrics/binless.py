@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.smoothing import (
+from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.smoothing import (
     deposit,
     gaussian_smoother,
     loess_matrix,
@@ -15,7 +15,7 @@ from calibrant._kernels.smoothing import (
     score_grid,
     weighted_quantile,
 )
-from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
+from calibrant._numerics.splines import fit_restricted_spline, spline_design, spline_knots
 from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.tags import Promises

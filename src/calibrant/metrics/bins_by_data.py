@@ -5,9 +5,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import special
 
-from calibrant._kernels import bins
-from calibrant._kernels.bootstrap import resampled_sums
-from calibrant._kernels.debias import inverted_limits
+from calibrant._numerics import bins
+from calibrant._numerics.bootstrap import resampled_sums
+from calibrant._numerics.debias import inverted_limits
 from calibrant._support.options import require_count
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval, WholeMetric

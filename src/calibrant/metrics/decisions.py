@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.bins import grouped_sums
-from calibrant._kernels.thresholds import decision_loss
+from calibrant._numerics.bins import grouped_sums
+from calibrant._numerics.thresholds import decision_loss
 from calibrant.contracts.metric import Interval
 from calibrant.contracts.tags import Promises
 from calibrant.metrics.pair import PairMetric

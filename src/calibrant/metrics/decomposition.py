@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant._kernels.bootstrap import bootstrap_totals, draw_hits, percentile_limits
-from calibrant._kernels.isotonic import pool_ties, pooled_blocks
-from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant._numerics.bootstrap import bootstrap_totals, draw_hits, percentile_limits
+from calibrant._numerics.isotonic import pool_ties, pooled_blocks
+from calibrant._numerics.softmax import ZERO_FLOOR
 from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval

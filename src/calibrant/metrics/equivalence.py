@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import equal_mass_groups
-from calibrant._kernels.clusters import mean_worth
-from calibrant._kernels.intervals import mean_tail, powers
+from calibrant._numerics.bins import equal_mass_groups
+from calibrant._numerics.clusters import mean_worth
+from calibrant._numerics.intervals import mean_tail, powers
 from calibrant._support.options import require_count
 from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError

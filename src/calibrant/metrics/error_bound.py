@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import bins
+from calibrant._numerics import bins
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from calibrant._kernels.intervals import limits_within, quotient
-from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant._numerics.intervals import limits_within, quotient
+from calibrant._numerics.softmax import ZERO_FLOOR
 from calibrant.contracts.metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted

@@ -7,15 +7,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._kernels.intervals import event_count_limits, quotient, stretched
-from calibrant._kernels.logistic import (
+from calibrant._numerics.intervals import event_count_limits, quotient, stretched
+from calibrant._numerics.logistic import (
     both_occur,
     intercept_at_unit_slope,
     plenty,
     shift_limits,
     sigmoid,
 )
-from calibrant._kernels.softmax import log_odds
+from calibrant._numerics.softmax import log_odds
 from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval, SumMetric

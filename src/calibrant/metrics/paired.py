@@ -6,8 +6,8 @@ from typing import Any, cast
 import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from calibrant._kernels.clusters import side_shares, variance_of_sum
-from calibrant._kernels.intervals import (
+from calibrant._numerics.clusters import side_shares, variance_of_sum
+from calibrant._numerics.intervals import (
     mean_limits,
     mean_tail,
     normal_interval,

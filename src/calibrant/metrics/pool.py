@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.clusters import between_variance, pooled_mean, rubin
-from calibrant._kernels.groups import rows_by_group
-from calibrant._kernels.intervals import normal_quantile
-from calibrant._kernels.logistic import sigmoid
+from calibrant._numerics.clusters import between_variance, pooled_mean, rubin
+from calibrant._numerics.groups import rows_by_group
+from calibrant._numerics.intervals import normal_quantile
+from calibrant._numerics.logistic import sigmoid
 from calibrant._support.options import require_option
 from calibrant._support.text_table import text_table
 from calibrant.contracts.columns import plain

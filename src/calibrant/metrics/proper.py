@@ -5,8 +5,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import entr
 
-from calibrant._kernels.intervals import mean_limits
-from calibrant._kernels.softmax import ZERO_FLOOR
+from calibrant._numerics.intervals import mean_limits
+from calibrant._numerics.softmax import ZERO_FLOOR
 from calibrant._support.options import require_option
 from calibrant.contracts.interval import Interval
 from calibrant.contracts.metric import MeanMetric, WholeMetric

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.intervals import auroc_limits, moved_limits, rate_interval
-from calibrant._kernels.thresholds import (
+from calibrant._numerics.intervals import auroc_limits, moved_limits, rate_interval
+from calibrant._numerics.thresholds import (
     optimal_area,
     ranked,
     risk_coverage,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.intervals import clopper_pearson
+from calibrant._numerics.intervals import clopper_pearson
 from calibrant._support.options import require_count
 from calibrant.arrays import plain_array, to_array, weights
 from calibrant.contracts.base_metric import BaseMetric

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from calibrant._kernels import intervals
-from calibrant._kernels.intervals import mean_limits, over_rates, quotient
+from calibrant._numerics import intervals
+from calibrant._numerics.intervals import mean_limits, over_rates, quotient
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import SumMetric
 from calibrant.metrics.events import event_brier_score

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.intervals import (
+from calibrant._numerics.intervals import (
     clopper_pearson,
     limits_within,
     powers,

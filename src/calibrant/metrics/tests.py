@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant._kernels import bins
-from calibrant._kernels.bootstrap import draw_hits, draw_shared_hits, null_generator, shared_share
-from calibrant._kernels.clusters import variance_of_sum
+from calibrant._numerics import bins
+from calibrant._numerics.bootstrap import draw_hits, draw_shared_hits, null_generator, shared_share
+from calibrant._numerics.clusters import variance_of_sum
 from calibrant._support.options import require_count, seeded
 from calibrant.contracts.kinds import require_metric
 from calibrant.contracts.metric import Metric

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant._kernels.conformal import plus_promise, row_statistics, shares
+from calibrant._numerics.conformal import plus_promise, row_statistics, shares
 from calibrant._support.estimators import RegressorMixin
 from calibrant._support.options import require_option, seeded
 from calibrant.arrays import ArrayLike

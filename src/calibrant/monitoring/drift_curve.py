@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.debias import binned_errors, inverted_limits
-from calibrant._kernels.intervals import quotient
+from calibrant._numerics.debias import binned_errors, inverted_limits
+from calibrant._numerics.intervals import quotient
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.monitoring.claims import PitClaim, ScoreClaim

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant._kernels.certificates import fewest_rows, rows_for_rate
+from calibrant._numerics.certificates import fewest_rows, rows_for_rate
 from calibrant._support.estimators import clone
 from calibrant.contracts.columns import Result
 from calibrant.contracts.domain import domain_of, domain_of_input

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special, stats
 
-from calibrant._kernels.intervals import quotient
+from calibrant._numerics.intervals import quotient
 from calibrant._support.extras import import_extra
 from calibrant._support.options import require_option
 from calibrant._support.text_table import MOST_SHOWN, text_table

@@ -9,3 +9,5 @@ from calibrant.neighbors.reductions import MaxPool as MaxPool
 from calibrant.neighbors.reductions import PrincipalComponents as PrincipalComponents
 from calibrant.neighbors.reductions import RandomFeatures as RandomFeatures
 from calibrant.neighbors.reductions import RandomSubset as RandomSubset
+
+__all__: list[str]

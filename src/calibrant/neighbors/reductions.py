@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.cluster import MiniBatchKMeans
 
-from calibrant._kernels.separation import leading_directions
+from calibrant._numerics.separation import leading_directions
 from calibrant._support.estimators import BaseEstimator, TransformerMixin
 from calibrant._support.options import require_count, seeded
 from calibrant._support.saving import Saved

@@ -6,10 +6,10 @@ from typing import Any, Literal, Self, cast
 
 import numpy as np
 
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.online_isotonic import CENTRES, Cells, begin_isotonic
-from calibrant._kernels.online_logistic import Line, Softmax, State, Tempered, begin_logistic
-from calibrant._kernels.online_mixture import (
+from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.online_isotonic import CENTRES, Cells, begin_isotonic
+from calibrant._numerics.online_logistic import Line, Softmax, State, Tempered, begin_logistic
+from calibrant._numerics.online_mixture import (
     SHARED,
     begin_mixture,
     block_size,
@@ -18,7 +18,7 @@ from calibrant._kernels.online_mixture import (
     learn_block,
     read_block,
 )
-from calibrant._kernels.softmax import log_softmax_mixed
+from calibrant._numerics.softmax import log_softmax_mixed
 from calibrant._support.options import require_count, require_option
 from calibrant.arrays import ArrayLike, to_array
 from calibrant.contracts.calibrator import Calibrator, require_fitted

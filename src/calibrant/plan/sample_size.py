@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.planning import beta_law, class_laws, normal_law
+from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.planning import beta_law, class_laws, normal_law
 from calibrant.contracts.columns import plain
 from calibrant.errors import InputError
 

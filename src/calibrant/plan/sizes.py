@@ -6,8 +6,8 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.intervals import normal_quantile
-from calibrant._kernels.planning import (
+from calibrant._numerics.intervals import normal_quantile
+from calibrant._numerics.planning import (
     auroc_rows,
     benefit_rows,
     offset_rows,

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from calibrant._kernels.softmax import DEEPEST_LOGIT
+from calibrant._numerics.softmax import DEEPEST_LOGIT
 from calibrant.arrays import (
     FLOAT32_EPSILON,
     OTHER_ROW_SUM_TOLERANCE,

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import softmax as _softmax
-from calibrant._kernels.fixed_order import sum_in_sequence
+from calibrant._numerics import softmax as _softmax
+from calibrant._numerics.fixed_order import sum_in_sequence
+from calibrant._numerics.threads import row_blocks
 from calibrant.arrays import FLOAT32_EPSILON
 from calibrant.errors import InputError
 from calibrant.predictions.given import Given
-from calibrant.threads import row_blocks
 
 __all__ = ["Predictions"]
 

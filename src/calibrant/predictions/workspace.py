@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.newton import Search, Start
+from calibrant._numerics.newton import Search, Start
 
 __all__ = ["Derived", "MapWorkspace", "Workspace"]
 

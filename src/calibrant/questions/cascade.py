@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.certificates import fallback, fewest_rows
+from calibrant._numerics.certificates import fallback, fewest_rows
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.saving import Saved

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.intervals import minus, normal_quantile, sum_limits
+from calibrant._numerics.intervals import minus, normal_quantile, sum_limits
 from calibrant.arrays import to_array
 from calibrant.contracts.columns import Result
 from calibrant.contracts.interval import require_level

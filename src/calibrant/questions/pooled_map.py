@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.pooled_blocks import Pooled, Shares, best_spreads, pooled_step
-from calibrant._kernels.ragged_links import RaggedRows, cumulative_logits
-from calibrant._kernels.softmax import inner_limits
+from calibrant._numerics.pooled_blocks import Pooled, Shares, best_spreads, pooled_step
+from calibrant._numerics.ragged_links import RaggedRows, cumulative_logits
+from calibrant._numerics.softmax import inner_limits
 from calibrant._support.saving import Saved
 from calibrant.questions.record import CHOICE, SCORE, TWO_SIDED, Questions
 

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._kernels.clusters import variance_of_sum
-from calibrant._kernels.intervals import normal_quantile
+from calibrant._numerics.clusters import variance_of_sum
+from calibrant._numerics.intervals import normal_quantile
 from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.columns import Result

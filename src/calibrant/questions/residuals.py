@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from calibrant._kernels.clusters import mean_worth
-from calibrant._kernels.intervals import mean_limits, normal_quantile, powers
+from calibrant._numerics.clusters import mean_worth
+from calibrant._numerics.intervals import mean_limits, normal_quantile, powers
 from calibrant.questions.scored_rows import Sample
 
 __all__ = ["influences", "judge_weight", "narrower", "rate_limits", "residual_limits"]

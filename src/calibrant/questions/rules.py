@@ -8,13 +8,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from calibrant._kernels.certificates import Place, chains, fewest_rows
-from calibrant._kernels.certified_threshold import (
-    PREDICTED,
-    Blocks,
-    best_start,
-    ladder,
-)
+from calibrant._numerics.certificates import Place, chains, fewest_rows
+from calibrant._numerics.certified_threshold import PREDICTED, Blocks, best_start, ladder
 from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.options import require_option
 from calibrant._support.rounded import percent

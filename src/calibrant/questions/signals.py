@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibrant._kernels.logistic import sigmoid
+from calibrant._numerics.logistic import sigmoid
 from calibrant._support.saving import Saved
 from calibrant.questions.pooled_map import Leaves
 from calibrant.questions.record import YES_NO, Questions

@@ -14,3 +14,5 @@ from calibrant.regression.variance import ForecastIdentity as ForecastIdentity
 from calibrant.regression.variance import IsotonicVariance as IsotonicVariance
 from calibrant.regression.variance import StdScaling as StdScaling
 from calibrant.regression.variance import VarianceBinning as VarianceBinning
+
+__all__: list[str]

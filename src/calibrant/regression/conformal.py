@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from calibrant._kernels.conformal import cumulated, shares
+from calibrant._numerics.conformal import cumulated, shares
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike, new_weights

@@ -4,8 +4,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._kernels.location_scale import Parts, Rows, first_factor, fit_parts, make_grid
-from calibrant._kernels.normal_scores import (
+from calibrant._numerics.location_scale import Parts, Rows, first_factor, fit_parts, make_grid
+from calibrant._numerics.normal_scores import (
     N_FEATURES,
     TABLE,
     empirical_scores,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import special
 
-from calibrant._kernels.normal_scores import empirical_scores, tail_slopes
+from calibrant._numerics.normal_scores import empirical_scores, tail_slopes
 from calibrant._support.options import require_count
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags

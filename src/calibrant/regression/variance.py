@@ -4,8 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._kernels.bins import enough_bins, spread_bins
-from calibrant._kernels.isotonic import pool_ties, pooled_blocks_of
+from calibrant._numerics.bins import enough_bins, spread_bins
+from calibrant._numerics.isotonic import pool_ties, pooled_blocks_of
 from calibrant._support.options import require_count
 from calibrant.contracts.regression_calibrator import RegressionCalibrator
 from calibrant.contracts.tags import Tags

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import grouped_sums
+from calibrant._numerics.bins import grouped_sums
 from calibrant.metrics import log_loss
 from calibrant.metrics.comparison import PairRow, compare
 from calibrant.reporting.regions import Gap, confidence_gaps, confidence_sums, together, worth_of

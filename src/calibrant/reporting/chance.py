@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibrant._kernels import bins
-from calibrant._kernels.bootstrap import hit_drawer, null_generator
+from calibrant._numerics import bins
+from calibrant._numerics.bootstrap import hit_drawer, null_generator
 from calibrant.contracts.columns import Known
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._kernels.bins import equal_width_index, grouped_sums
+from calibrant._numerics.bins import equal_width_index, grouped_sums
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.monitoring.advice import Advice

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from calibrant._kernels.clusters import mean_worth
+from calibrant._numerics.clusters import mean_worth
 from calibrant.contracts.columns import Known
 from calibrant.select.look_alike import copies_in
 
 if TYPE_CHECKING:
-    from calibrant._kernels.bins import Distinct
+    from calibrant._numerics.bins import Distinct
     from calibrant.predictions import Predictions
     from calibrant.reporting.states import Seen
 

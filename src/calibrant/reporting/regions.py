@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._kernels.bins import Cut, grouped_sums
-from calibrant._kernels.clusters import group_worth
-from calibrant._kernels.intervals import wilson
+from calibrant._numerics.bins import Cut, grouped_sums
+from calibrant._numerics.clusters import group_worth
+from calibrant._numerics.intervals import wilson
 
 if TYPE_CHECKING:
     from calibrant.audits.levels import Column

@@ -18,3 +18,5 @@ from calibrant.scalings.temperature import CategoryTemperature as CategoryTemper
 from calibrant.scalings.temperature import TemperatureScaling as TemperatureScaling
 from calibrant.scalings.vector import StructuredVectorScaling as StructuredVectorScaling
 from calibrant.scalings.vector import VectorScaling as VectorScaling
+
+__all__: list[str]

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
-from calibrant._kernels import gaussian_process as gp
-from calibrant._kernels.fixed_order import merge_rows
-from calibrant._kernels.gaussian_process import Direct, Grid, Interpolated
-from calibrant._kernels.gaussian_process_fit import (
+from calibrant._numerics import gaussian_process as gp
+from calibrant._numerics.fixed_order import merge_rows
+from calibrant._numerics.gaussian_process import Direct, Grid, Interpolated
+from calibrant._numerics.gaussian_process_fit import (
     Fit,
     Independent,
     Joint,
@@ -22,8 +22,8 @@ from calibrant._kernels.gaussian_process_fit import (
     to_second_order,
     trial_steps,
 )
-from calibrant._kernels.intervals import normal_quantile
-from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
+from calibrant._numerics.intervals import normal_quantile
+from calibrant._numerics.softmax import ZERO_FLOOR, log_softmax, softmax
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record

@@ -4,8 +4,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._kernels.softmax import softmax
-from calibrant._kernels.temperature import (
+from calibrant._numerics.softmax import softmax
+from calibrant._numerics.temperature import (
     fit_top_label,
     inverse_temperature,
     other_logits,

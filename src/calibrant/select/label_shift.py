@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize, minimize_scalar
 
 from calibrant import arrays
-from calibrant._kernels.fixed_order import sum_rows
-from calibrant._kernels.softmax import ZERO_FLOOR, log_softmax, softmax
+from calibrant._numerics.fixed_order import sum_rows
+from calibrant._numerics.softmax import ZERO_FLOOR, log_softmax, softmax
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted

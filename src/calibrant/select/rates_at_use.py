@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bootstrap import resample_weights
+from calibrant._numerics.bootstrap import resample_weights
 
 __all__ = ["MixtureGaps", "believed", "believed_change", "likely_rates", "resampled_rates"]
 

@@ -6,9 +6,9 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from calibrant._kernels.intervals import inside, normal_quantile
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.softmax import log_odds
+from calibrant._numerics.intervals import inside, normal_quantile
+from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.softmax import log_odds
 from calibrant._support.blas import on_one_blas_thread
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_option, seeded

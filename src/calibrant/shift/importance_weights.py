@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._kernels.logistic import fit_logistic, logistic_derivatives
+from calibrant._numerics.logistic import fit_logistic, logistic_derivatives
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_count, seeded
 from calibrant.contracts.calibrator import require_fitted

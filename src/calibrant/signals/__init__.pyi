@@ -6,3 +6,5 @@ from calibrant.signals.label_stability import LabelStability as LabelStability
 from calibrant.signals.separation import FastSeparation as FastSeparation
 from calibrant.signals.separation import MaximalZone as MaximalZone
 from calibrant.signals.separation import PairwiseSeparation as PairwiseSeparation
+
+__all__: list[str]

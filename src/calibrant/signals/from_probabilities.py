@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
-from calibrant._kernels.bins import settled
-from calibrant._kernels.fixed_order import sum_rows
-from calibrant._kernels.temperature import log_rest, other_logits
+from calibrant._numerics.bins import settled
+from calibrant._numerics.fixed_order import sum_rows
+from calibrant._numerics.temperature import log_rest, other_logits
 from calibrant.contracts.expression import LOWEST
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import label_stability as kernel
+from calibrant._numerics import label_stability as kernel
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.columns import Result

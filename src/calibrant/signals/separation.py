@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.separation import max_min, min_max, nearest_of, zone_radius
+from calibrant._numerics.separation import max_min, min_max, nearest_of, zone_radius
 from calibrant.contracts.calibrator import require_fitted
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import SignalTags

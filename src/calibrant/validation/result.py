@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bootstrap import resample_weights
+from calibrant._numerics.bootstrap import resample_weights
 from calibrant._support.estimators import clone
 from calibrant._support.extras import import_extra
 from calibrant._support.text_table import text_table

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
-from calibrant._kernels.draws import mixed_codes, numbered_by_content
-from calibrant._kernels.intervals import normal_quantile
-from calibrant._kernels.logistic import sigmoid
+from calibrant._numerics.draws import mixed_codes, numbered_by_content
+from calibrant._numerics.intervals import normal_quantile
+from calibrant._numerics.logistic import sigmoid
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_count, seeded
 from calibrant.contracts.interval import require_level

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant._kernels.boosting import (
+from calibrant._numerics.boosting import (
     Family,
     fit_families,
     held_out_scores,

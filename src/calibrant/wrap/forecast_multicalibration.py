@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.boosting import NormalScores
+from calibrant._numerics.boosting import NormalScores
 from calibrant._support.estimators import clone
 from calibrant._support.group_levels import ColumnCodes
 from calibrant._support.trial import trial

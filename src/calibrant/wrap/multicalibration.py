@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.boosting import Shares
+from calibrant._numerics.boosting import Shares
 from calibrant._support.group_levels import ColumnCodes, GroupLevels, same_levels
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.contracts.calibrator import Calibrator, require_fitted

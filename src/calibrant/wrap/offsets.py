@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.boosting import (
+from calibrant._numerics.boosting import (
     Family,
     Growth,
     Shares,
@@ -17,8 +17,8 @@ from calibrant._kernels.boosting import (
     outcome_slopes,
     shares_of,
 )
-from calibrant._kernels.clusters import variance_of_sum
-from calibrant._kernels.fixed_order import in_pieces, merge_rows
+from calibrant._numerics.clusters import variance_of_sum
+from calibrant._numerics.fixed_order import in_pieces, merge_rows
 from calibrant._support.group_levels import ColumnCodes
 from calibrant._support.options import require_count
 from calibrant._support.rounded import percent
@@ -319,7 +319,7 @@ class BoostedOffsets(Saved):
     Attributes
     ----------
     column_, right_, value_, split_gain_, output_ : the trees, as in
-        :class:`calibrant._kernels.boosting.Trees`.
+        :class:`calibrant._numerics.boosting.Trees`.
     rounds_ : number of rounds, chosen on held-out rows.
     gain_, gain_error_ : gain of the trees in loss a row on held-out rows, and its standard error.
     used : bool, whether the gain exceeds 1.5 standard errors; otherwise nothing is added.

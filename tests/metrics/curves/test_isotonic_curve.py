@@ -3,7 +3,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 
 from calibrant import metrics
-from calibrant._kernels.isotonic import pool_ties
+from calibrant._numerics.isotonic import pool_ties
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.metrics.curves.isotonic import LARGE_DIP, isotonic_fit, largest_dip
 

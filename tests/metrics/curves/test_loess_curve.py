@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.smoothing import loess_matrix, pooled_scores, score_grid
+from calibrant._numerics.smoothing import loess_matrix, pooled_scores, score_grid
 from calibrant.errors import InputError
 from calibrant.predictions import read
 

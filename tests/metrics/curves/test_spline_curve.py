@@ -3,8 +3,8 @@ import pytest
 from scipy.special import logit
 
 from calibrant import metrics
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.splines import fit_restricted_spline, spline_design, spline_knots
+from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.splines import fit_restricted_spline, spline_design, spline_knots
 from calibrant.errors import InputError
 
 RNG = np.random.default_rng(0)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.intervals import wilson
+from calibrant._numerics.intervals import wilson
 from calibrant.errors import InputError
 
 Y, P = np.array([1, 1, 0, 0, 0]), np.array([0.9, 0.2, 0.5, 0.1, 0.1])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.thresholds import decision_loss
+from calibrant._numerics.thresholds import decision_loss
 
 cdl = metrics.calibration_decision_loss
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.intervals import wilson
+from calibrant._numerics.intervals import wilson
 from calibrant.errors import InputError
 
 SETS = np.array([[1, 0, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]], dtype=bool)

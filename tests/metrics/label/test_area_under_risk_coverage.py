@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.bootstrap import resample_weights
+from calibrant._numerics.bootstrap import resample_weights
 from calibrant.predictions import read
 
 RNG = np.random.default_rng(0)

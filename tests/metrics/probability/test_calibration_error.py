@@ -101,7 +101,7 @@ def test_levels_that_are_no_coverage(level):
 
 
 def test_bootstrap_equals_the_metric_on_the_resampled_rows():
-    from calibrant._kernels.bootstrap import resample_weights
+    from calibrant._numerics.bootstrap import resample_weights
     from calibrant.predictions import read
 
     y, p = calibrated(100)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._kernels.bins import level_counts, level_gaps, redrawn_counts
-from calibrant._kernels.bootstrap import resampled_sums
+from calibrant._numerics.bins import level_counts, level_gaps, redrawn_counts
+from calibrant._numerics.bootstrap import resampled_sums
 
 ERRORS = [
     metrics.expected_normalized_calibration_error,

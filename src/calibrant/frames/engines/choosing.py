@@ -8,10 +8,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calibrant._numerics.threads import map_ahead
 from calibrant._support.natural_order import natural_order
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.frames.batching import runs
-from calibrant.threads import map_ahead
 
 if TYPE_CHECKING:
     from calibrant.frames.state import Drawn, GroupState

@@ -6,10 +6,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import intervals
-from calibrant._kernels.clusters import group_worth, mean_worth, ranked_worth
-from calibrant._kernels.intervals import quotient, wilson
-from calibrant._kernels.thresholds import (
+from calibrant._numerics import intervals
+from calibrant._numerics.clusters import group_worth, mean_worth, ranked_worth
+from calibrant._numerics.intervals import quotient, wilson
+from calibrant._numerics.thresholds import (
     net_benefit,
     net_benefit_interval,
     risk_coverage,

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from calibrant._kernels.bins import equal_mass_groups, grouped_sums
-from calibrant._kernels.clusters import group_worth, mean_worth
-from calibrant._kernels.intervals import wilson
+from calibrant._numerics.bins import equal_mass_groups, grouped_sums
+from calibrant._numerics.clusters import group_worth, mean_worth
+from calibrant._numerics.intervals import wilson
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level

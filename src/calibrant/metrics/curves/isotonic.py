@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import Distinct, distinct_scores
-from calibrant._kernels.bootstrap import hit_drawer, null_generator
-from calibrant._kernels.isotonic import pool_ties, pooled_blocks
+from calibrant._numerics.bins import Distinct, distinct_scores
+from calibrant._numerics.bootstrap import hit_drawer, null_generator
+from calibrant._numerics.isotonic import pool_ties, pooled_blocks
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record

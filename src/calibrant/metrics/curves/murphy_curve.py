@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.intervals import multinomial_correlation, sum_limits, wilson
-from calibrant._kernels.isotonic import pool_ties, pooled_blocks
-from calibrant._kernels.thresholds import threshold_counts
+from calibrant._numerics.intervals import multinomial_correlation, sum_limits, wilson
+from calibrant._numerics.isotonic import pool_ties, pooled_blocks
+from calibrant._numerics.thresholds import threshold_counts
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.on_record import on_record

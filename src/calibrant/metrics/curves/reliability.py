@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import bins, intervals
-from calibrant._kernels.clusters import group_worth
-from calibrant._kernels.smoothing import deposit, gaussian_smoother
+from calibrant._numerics import bins, intervals
+from calibrant._numerics.clusters import group_worth
+from calibrant._numerics.smoothing import deposit, gaussian_smoother
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level

@@ -6,10 +6,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import intervals
-from calibrant._kernels.certificates import simultaneous_limits
-from calibrant._kernels.clusters import ranked_worth
-from calibrant._kernels.thresholds import risk_coverage
+from calibrant._numerics import intervals
+from calibrant._numerics.certificates import simultaneous_limits
+from calibrant._numerics.clusters import ranked_worth
+from calibrant._numerics.thresholds import risk_coverage
 from calibrant._support.options import require_option
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record

@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels import bins
-from calibrant._kernels.thresholds import probability_grid, probability_scale, scale_ends
+from calibrant._numerics import bins
+from calibrant._numerics.thresholds import probability_grid, probability_scale, scale_ends
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.on_record import on_record

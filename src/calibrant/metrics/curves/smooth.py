@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bootstrap import null_generator
-from calibrant._kernels.intervals import normal_interval
-from calibrant._kernels.logistic import sigmoid
-from calibrant._kernels.smoothing import loess_matrix, pooled_scores, score_grid
-from calibrant._kernels.splines import (
+from calibrant._numerics.bootstrap import null_generator
+from calibrant._numerics.intervals import normal_interval
+from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.smoothing import loess_matrix, pooled_scores, score_grid
+from calibrant._numerics.splines import (
     clustered_band,
     fit_restricted_spline,
     interpolated_loess_errors,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._kernels.bins import equal_mass_groups, grouped_sums
-from calibrant._kernels.intervals import rate_interval, wilson
+from calibrant._numerics.bins import equal_mass_groups, grouped_sums
+from calibrant._numerics.intervals import rate_interval, wilson
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level

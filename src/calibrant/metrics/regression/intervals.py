@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.intervals import limits_within, powers, rate_interval, unseen_ends
+from calibrant._numerics.intervals import limits_within, powers, rate_interval, unseen_ends
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import Interval, RegressionMeanMetric, RegressionMetric, WholeMetric
 from calibrant.errors import InputError

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.spatial.distance import pdist
 
-from calibrant._kernels.normal_scores import empirical_scores, mean_norm
+from calibrant._numerics.normal_scores import empirical_scores, mean_norm
 from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special, stats
 
-from calibrant._kernels.bootstrap import null_generator, score_drawer
-from calibrant._kernels.clusters import mean_worth
+from calibrant._numerics.bootstrap import null_generator, score_drawer
+from calibrant._numerics.clusters import mean_worth
 from calibrant._support.options import require_count, require_option, seeded
 from calibrant.arrays import to_array
 from calibrant.contracts.columns import Record

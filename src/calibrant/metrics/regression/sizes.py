@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.intervals import limits_within, quotient, unseen_ends
+from calibrant._numerics.intervals import limits_within, quotient, unseen_ends
 from calibrant.contracts.metric import (
     RegressionMeanMetric,
     RegressionMetric,

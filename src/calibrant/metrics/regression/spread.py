@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant._kernels.bins import (
+from calibrant._numerics.bins import (
     chi_square_draws,
     enough_bins,
     equal_mass_groups,
@@ -18,8 +18,8 @@ from calibrant._kernels.bins import (
     redrawn_counts,
     spread_bins,
 )
-from calibrant._kernels.bootstrap import null_generator, resampled_sums
-from calibrant._kernels.intervals import powers, unseen_ends
+from calibrant._numerics.bootstrap import null_generator, resampled_sums
+from calibrant._numerics.intervals import powers, unseen_ends
 from calibrant._support.options import require_count
 from calibrant.contracts.interval import Interval, require_level
 from calibrant.errors import InputError

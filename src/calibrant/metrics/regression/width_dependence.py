@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bootstrap import null_generator
-from calibrant._kernels.intervals import unseen_share
+from calibrant._numerics.bootstrap import null_generator
+from calibrant._numerics.intervals import unseen_share
 from calibrant.contracts.interval import require_level
 from calibrant.contracts.metric import Interval, RegressionMetric, WholeMetric
 from calibrant.errors import InputError

@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from calibrant import metrics
-from calibrant._kernels.intervals import wilson
-from calibrant._kernels.thresholds import probability_scale
+from calibrant._numerics.intervals import wilson
+from calibrant._numerics.thresholds import probability_scale
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure, Score, score_table
 from calibrant.metrics.curves.reliability import ReliabilityCurve

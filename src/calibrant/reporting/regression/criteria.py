@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from calibrant._kernels.bootstrap import null_generator
-from calibrant._kernels.clusters import mean_worth
-from calibrant._kernels.intervals import normal_quantile
+from calibrant._numerics.bootstrap import null_generator
+from calibrant._numerics.clusters import mean_worth
+from calibrant._numerics.intervals import normal_quantile
 from calibrant._support.rounded import percent
 from calibrant.contracts.columns import Known
 from calibrant.contracts.interval import Interval

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant import metrics
-from calibrant._kernels.bins import enough_bins
-from calibrant._kernels.bootstrap import score_drawer
+from calibrant._numerics.bins import enough_bins
+from calibrant._numerics.bootstrap import score_drawer
 from calibrant.forecasts.normal import NormalForecast
 from calibrant.metrics.curves.intervals import (
     IntervalCurve,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant._kernels.clusters import mean_worth
+from calibrant._numerics.clusters import mean_worth
 from calibrant._support.rounded import percent
 from calibrant.contracts.columns import Known
 from calibrant.reporting.cautions import copied, doubtful, shifted, small

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import metrics
-from calibrant._kernels.bins import enough_bins, grouped_sums
-from calibrant._kernels.intervals import wilson
+from calibrant._numerics.bins import enough_bins, grouped_sums
+from calibrant._numerics.intervals import wilson
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure, as_it_is
 from calibrant.contracts.metric import MeanMetric, Metric, RootMeanMetric, SumMetric

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import LOGIT_CELLS, REACH
+from calibrant._numerics.bins import LOGIT_CELLS, REACH
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.choice import choice
 from calibrant.comparison.given import resolve, shown_name

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._kernels.bins import (
+from calibrant._numerics.bins import (
     Cut,
     Distinct,
     cell_count,

@@ -1,1 +1,0 @@
-"""Arithmetic on clean arrays: no classes, no checks of input, NumPy and SciPy only."""

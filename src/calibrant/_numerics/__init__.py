@@ -1,0 +1,1 @@
+"""Arrays in, arrays out: numerical methods on NumPy and SciPy alone."""

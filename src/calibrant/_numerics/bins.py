@@ -1,0 +1,424 @@
+"""Assignment of scores to bins, in one place.
+
+Equal-width bins on [0, 1] are [k/B, (k+1)/B), the last one closed. A score within ``resolution``
+below an edge counts as on it, so that 0.3, 0.6 and 0.7 land in bins 3, 6 and 7 of ten in float32
+and float64 alike. Equal-mass bins never split ties, so there may be fewer of them than requested.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from calibrant._numerics.newton import bisected
+from calibrant._numerics.softmax import ZERO_FLOOR, log_odds
+
+__all__ = [
+    "LOGIT_CELLS",
+    "REACH",
+    "ROUNDING",
+    "Cut",
+    "Distinct",
+    "cell_count",
+    "cell_index",
+    "chi_square_draws",
+    "distinct_scores",
+    "enough_bins",
+    "equal_mass_groups",
+    "equal_mass_parts",
+    "equal_width_edges",
+    "equal_width_index",
+    "equal_width_starts",
+    "flat_knots",
+    "group_ends",
+    "grouped_sums",
+    "in_cells",
+    "just_above",
+    "just_below",
+    "lattice",
+    "level_counts",
+    "level_gaps",
+    "near_ties",
+    "normalised_gap",
+    "redrawn_counts",
+    "settled",
+    "spread_bins",
+    "upper_edges",
+]
+
+#: Another order of operations or another exponential changes scores by some units of their last #:
+#: place: at most half of this.
+ROUNDING = 2.0**-48
+#: Small probabilities are precise; they are equal only within this relative distance.
+NEAREST = 2.0**-26
+
+
+def _width(score: Any) -> Any:
+    """The largest rounding error of a computed score, (n,) -> (n,)."""
+    size = np.abs(score)
+    return np.minimum(ROUNDING * np.maximum(size, 1.0), NEAREST * size)
+
+
+def just_below(knots: np.ndarray) -> np.ndarray:
+    """Edges below the knots, (m,) -> (m,): a score that differs from a knot by rounding stays
+    above.
+    """
+    return knots - _width(knots)
+
+
+def just_above(knots: np.ndarray) -> np.ndarray:
+    """Edges above the knots, (m,) -> (m,): a score that differs from a knot by rounding stays
+    below.
+    """
+    return knots + _width(knots)
+
+
+def flat_knots(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The ends of flat blocks, (2 m,), from the first and the last score of each, (m,): a score
+    with a rounding error stays on its block.
+    """
+    return np.column_stack([just_below(first), just_above(last)]).ravel()
+
+
+def near_ties(unique: np.ndarray) -> np.ndarray:
+    """Positions of the first of each run of ascending scores (m,) that differ by rounding.
+
+    Runs are twice as far apart as edges are from their knots, so that no edge comes near a score of
+    another run.
+    """
+    with np.errstate(invalid="ignore"):
+        step = np.diff(unique)
+        if len(step) and step.min() > 2.0 * ROUNDING * max(-unique[0], unique[-1], 1.0):
+            return np.arange(len(unique))
+        return np.flatnonzero(np.append(True, step > 2.0 * _width(unique[1:])))
+
+
+def distinct_scores(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(distinct scores ascending (m,), index of each score in them (n,)); a run has its middle."""
+    unique, inverse = np.unique(score, return_inverse=True)
+    first = near_ties(unique)
+    if len(first) == len(unique):
+        return unique, inverse
+    last = np.append(first[1:], len(unique)) - 1
+    run = np.repeat(np.arange(len(first)), last - first + 1)
+    return unique[first] + 0.5 * (unique[last] - unique[first]), run[inverse]
+
+
+def settled(score: np.ndarray) -> np.ndarray:
+    """The scores (n,), with differences from 0 by rounding set to 0."""
+    return np.where(score * score >= ROUNDING**2, score, 0.0)
+
+
+def equal_width_edges(n_bins: int) -> np.ndarray:
+    """Edges k / B of the equal-width bins, (B + 1,)."""
+    return np.arange(n_bins + 1) / n_bins
+
+
+def equal_width_index(score: np.ndarray, n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
+    """Bin number of each score in [0, 1], (n,) -> (n,) intp in 0..B-1; a score of exactly 1 is
+    in the last bin.
+    """
+    index = ((np.asarray(score, dtype=np.float64) + resolution) * n_bins).astype(np.intp)
+    return np.minimum(index, n_bins - 1, out=index)
+
+
+def equal_width_starts(n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
+    """The least float score of each bin of :func:`equal_width_index` but the first, (B - 1,)."""
+    number = np.arange(1, n_bins)
+    edges = number / n_bins - resolution
+    for _ in range(64):
+        low = (np.nextafter(edges, -1.0) + resolution) * n_bins >= number
+        high = (edges + resolution) * n_bins < number
+        if not (low | high).any():
+            return edges
+        edges = np.where(
+            high, np.nextafter(edges, 2.0), np.where(low, np.nextafter(edges, -1.0), edges)
+        )
+    return edges
+
+
+def equal_mass_groups(
+    score: np.ndarray, n_bins: int, weight: np.ndarray | None = None
+) -> np.ndarray:
+    """Group number of each score when the weight is cut into at most ``n_bins`` equal parts, ties
+    kept together.
+
+    A run of tied scores goes to the part that holds the middle of its weight; the numbers of the
+    parts used are then made consecutive. Returns (n,) intp in 0..G-1, ascending with the score, G
+    <= n_bins.
+    """
+    unique, inverse = distinct_scores(score)
+    mass = np.bincount(inverse, weights=weight, minlength=len(unique)).astype(np.float64)
+    return equal_mass_parts(mass, n_bins)[inverse]
+
+
+def equal_mass_parts(mass: np.ndarray, n_bins: int) -> np.ndarray:
+    """``equal_mass_groups`` of the distinct scores themselves, ascending, by the weight of each,
+    (m,).
+    """
+    middle = np.cumsum(mass) - 0.5 * mass
+    part = np.minimum((middle / mass.sum() * n_bins).astype(np.intp), n_bins - 1)
+    return np.unique(part, return_inverse=True)[1]
+
+
+def group_ends(
+    score: np.ndarray, group: np.ndarray, n_groups: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(lowest, highest) score of each group 0..G-1, (G,) each; inf and -inf where one has none."""
+    low, high = np.full(n_groups, np.inf), np.full(n_groups, -np.inf)
+    np.minimum.at(low, group, score)
+    np.maximum.at(high, group, score)
+    return low, high
+
+
+def grouped_sums(
+    index: np.ndarray,
+    n_groups: int,
+    columns: Sequence[np.ndarray],
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
+    """Weighted sums per group: (G, 1 + len(columns)), the first column the total weight of the
+    group.
+    """
+    out = np.empty((n_groups, 1 + len(columns)))
+    out[:, 0] = np.bincount(index, weights=weight, minlength=n_groups)
+    for j, column in enumerate(columns, start=1):
+        values = column if weight is None else column * weight
+        out[:, j] = np.bincount(index, weights=values, minlength=n_groups)
+    return out
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Bins of equal weight, which keep equal values together: the bin of each distinct value,
+    (m,), and the ends of the bins.
+    """
+
+    values: np.ndarray
+    part: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def index(self, values: np.ndarray) -> np.ndarray:
+        """The bin of each row, (n,)."""
+        return self.part[np.searchsorted(self.values, values)]
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Rows by distinct value, ascending, (m,), with (m, 1 + c) sums of the weight and of c
+    columns.
+    """
+
+    values: np.ndarray
+    sums: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        values: np.ndarray,
+        columns: Sequence[np.ndarray] = (),
+        weight: np.ndarray | None = None,
+    ) -> "Distinct":
+        """Group rows by distinct value; all arguments have one entry a row, (n,)."""
+        unique, inverse = np.unique(values, return_inverse=True)
+        return cls(unique, grouped_sums(inverse, len(unique), columns, weight))
+
+    def __add__(self, other: "Distinct") -> "Distinct":
+        unique, inverse = np.unique(
+            np.concatenate([self.values, other.values]), return_inverse=True
+        )
+        sums = np.zeros((len(unique), self.sums.shape[1]))
+        np.add.at(sums, inverse, np.concatenate([self.sums, other.sums]))
+        return Distinct(unique, sums)
+
+    def cut(self, n_bins: int) -> Cut:
+        """At most ``n_bins`` bins of equal weight; values that differ by rounding stay together."""
+        run = distinct_scores(self.values)[1]
+        part = equal_mass_parts(np.bincount(run, weights=self.sums[:, 0]), n_bins)[run]
+        first = np.flatnonzero(np.diff(part, prepend=-1))
+        return Cut(
+            self.values, part, self.values[first], self.values[np.append(first[1:], len(part)) - 1]
+        )
+
+
+def spread_bins(
+    std: np.ndarray, squared_error: np.ndarray, weight: np.ndarray, n_bins: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(group (n,), mass (G,), mean variance (G,), mean squared error (G,)); tied std are never
+    split, so G <= n_bins.
+    """
+    group = equal_mass_groups(std, n_bins, weight)
+    mass, variance, error = grouped_sums(
+        group, group.max() + 1, [std * std, squared_error], weight
+    ).T
+    return group, mass, variance / mass, error / mass
+
+
+def normalised_gap(variance: np.ndarray | float, error: np.ndarray) -> np.ndarray:
+    """ENCE: the mean over the last axis of |root variance - root error| / root variance."""
+    return np.mean(np.abs(1.0 - np.sqrt(error / variance)), axis=-1)
+
+
+def enough_bins(n_bins: int, total: float) -> int:
+    """The requested number of bins, reduced to thirty rows each on average, and at least one."""
+    return max(1, min(n_bins, int(total // 30)))
+
+
+def chi_square_draws(
+    group: np.ndarray, part: np.ndarray, weight: np.ndarray, n_groups: int, n_draws: int, rng: Any
+) -> np.ndarray:
+    """Draws (n_draws, G) of sum(part * chi2) by group, where a row of weight w has a chi-square of
+    w degrees of freedom.
+
+    ``part`` is the row's share of its group. Groups of more than 2,000 rows use the gamma
+    distribution of the same mean and variance.
+    """
+    mean = np.bincount(group, weights=part * weight, minlength=n_groups)
+    variance = np.bincount(group, weights=2.0 * part * part * weight, minlength=n_groups)
+    count = np.bincount(group, minlength=n_groups)
+    scale = variance / mean
+    out = rng.gamma(mean / scale, scale, (n_draws, n_groups))
+    for g in np.flatnonzero(count <= 2_000):
+        rows = np.flatnonzero(group == g)
+        rows = rows[np.lexsort((weight[rows], part[rows]))]
+        draws = (
+            rng.chisquare(weight[rows], (n_draws, int(count[g])))
+            if (weight[rows] != 1.0).any()
+            else None
+        )
+        draws = np.square(rng.standard_normal((n_draws, int(count[g])))) if draws is None else draws
+        out[:, g] = draws @ part[rows]
+    return out
+
+
+#: Log-odds beyond which all scores are in one bin.
+FARTHEST = 30.0
+STEPS = 60
+
+
+@cache
+def upper_edges(n_bins: int) -> np.ndarray:
+    """Ascending upper edges of at most ``n_bins`` bins, the first 0 (for exact zeros), the last 1.
+
+    The bins are of equal width in the mean of s and of its log-odds: no wider than 2 / n_bins
+    anywhere, and no wider than 120 / n_bins in log-odds.
+    """
+    target = np.arange(1, n_bins - 1) / (n_bins - 1)
+
+    def below(odds: np.ndarray) -> np.ndarray:
+        return 0.5 / (1.0 + np.exp(-odds)) + 0.25 * (odds / FARTHEST + 1.0) < target
+
+    far = np.full(len(target), FARTHEST)
+    high = bisected(below, -far, far, STEPS)[1]
+    # Near 1 some are one number.
+    edges = np.unique(np.concatenate([[0.0], 1.0 / (1.0 + np.exp(-high)), [1.0]]))
+    edges.setflags(write=False)
+    return edges
+
+
+def level_counts(
+    score: np.ndarray,
+    reach: np.ndarray,
+    index: np.ndarray | int,
+    n_groups: int,
+    weight: np.ndarray | None = None,
+) -> np.ndarray:
+    """Weight of the rows of each group in (reach[l - 1], reach[l]], (n_groups, L + 1): below the
+    first of L reaches to above the last.
+    """
+    first = np.searchsorted(reach, score, side="left") + index * (len(reach) + 1)
+    counts = np.bincount(first, weights=weight, minlength=n_groups * (len(reach) + 1))
+    return counts.reshape(n_groups, len(reach) + 1).astype(np.float64)
+
+
+def level_gaps(counts: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(weight (..., G), summed gap between rows at most at each level and rows claimed (..., L,
+    G)).
+    """
+    weight = counts.sum(axis=-1)
+    below = np.cumsum(counts, axis=-1)[..., :-1]
+    return weight, np.swapaxes(below - weight[..., None] * levels, -1, -2)
+
+
+def redrawn_counts(
+    counts: np.ndarray, levels: np.ndarray, n_resamples: int, random_state: int
+) -> np.ndarray:
+    """Bootstrap resamples of the rows, seen through their counts: (n_resamples, G, L + 1).
+
+    Each group counts two more rows that follow the forecast: a share of exactly 0 or 1 would hide
+    its noise.
+    """
+    weight = counts.sum(axis=-1, keepdims=True)
+    claimed = np.diff(levels, prepend=0.0, append=1.0)
+    share = (counts + 2.0 * claimed) / (weight + 2.0) * weight / weight.sum()
+    drawn = np.random.default_rng(random_state).multinomial(
+        max(round(float(weight.sum())), 1), share.ravel(), n_resamples
+    )
+    return drawn.reshape(n_resamples, *counts.shape).astype(np.float64)
+
+
+#: Cells in log-odds from -REACH to REACH, and one each for exact 0 and 1; what is beyond is in the
+#: outermost.
+LOGIT_CELLS, REACH = 4096, 18.0
+#: Each of 5, 8, 10, 15, 20, 30 and 50 bins of equal width is made of whole parts of it.
+LATTICE = 600
+
+
+def lattice(n_bins: int) -> int:
+    """Bins of equal width of which ``n_bins``, too, are made."""
+    return lcm(LATTICE, n_bins)
+
+
+def cell_count(n_bins: int) -> int:
+    """Return the number of cells."""
+    return LOGIT_CELLS + 2 + lattice(n_bins)
+
+
+def cell_index(score: np.ndarray, n_bins: int, resolution: float) -> np.ndarray:
+    """The cell of each score in [0, 1], (n,) intp, ascending with the score."""
+    place = ((log_odds(score) + REACH) * (LOGIT_CELLS / (2.0 * REACH))).astype(np.intp)
+    np.clip(place, 0, LOGIT_CELLS - 1, out=place)
+    place += 1
+    place[score <= 0.0], place[score >= 1.0] = 0, LOGIT_CELLS + 1
+    place += equal_width_index(score, lattice(n_bins), resolution)
+    return place
+
+
+#: Width of a cell: this times 2 in log-odds at a score of 1/2, and up to ten times wider far out.
+WIDTH = 0.01
+#: Fewer rows than this stay as they are.
+FEWEST_ROWS = 1_000
+
+
+def in_cells(
+    score: np.ndarray, correct: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(mean score, outcome, summed weight) of the cells of each outcome; exact 0 and 1, and the
+    scores nearest to them, stay separate.
+
+    A fit to the cells differs from that to the rows by the square of the width: about 1e-9 in log
+    loss.
+    """
+    if len(score) < FEWEST_ROWS:
+        return score, correct.astype(np.float64), weight
+    place = np.floor(np.arcsinh(0.5 * log_odds(score)) / WIDTH).astype(np.intp)
+    place += 4 - place.min()
+    inner = (score > 1.5 * ZERO_FLOOR) & (score < 1.0 - 1.5 * ZERO_FLOOR)
+    least, most = score.min(where=inner, initial=1.0), score.max(where=inner, initial=0.0)
+    for k, own in enumerate((score < least, score == least, score == most, score > most)):
+        place[own] = k
+    place = 2 * place + correct.astype(np.intp)
+    mass = np.bincount(place, weight)
+    cell = np.flatnonzero(mass)
+    return (
+        np.bincount(place, weight * score)[cell] / mass[cell],
+        (cell % 2).astype(np.float64),
+        mass[cell],
+    )

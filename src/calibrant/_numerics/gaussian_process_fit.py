@@ -1,0 +1,340 @@
+"""Fitting a Gaussian process by its evidence bound, and the mean softmax of latent values under
+the posterior.
+"""
+
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from calibrant._numerics.fixed_order import sum_rows
+from calibrant._numerics.gaussian_process import (
+    JITTER,
+    PERIOD,
+    WIDTH,
+    Hyper,
+    Posterior,
+    bound,
+    cholesky,
+    function_values,
+    latent,
+    projection,
+    row_products,
+)
+from calibrant._numerics.softmax import softmax
+
+__all__ = [
+    "Fit",
+    "Independent",
+    "Joint",
+    "at_mean",
+    "best_of",
+    "by_draws",
+    "maximise",
+    "starts",
+    "to_second_order",
+    "trial_steps",
+]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Learned parameters, and the status of the search."""
+
+    inducing: np.ndarray
+    hyper: Hyper
+    posterior: Posterior
+    value: float
+    status: str
+
+
+def starts(low: float, high: float, n_inducing: int, hyper: Hyper) -> list[Fit]:
+    """Starting points: inducing points evenly over the scores' range, the prior as the posterior, a
+    long and a short length scale.
+
+    The bound has several optima; crowded scores need the short one. (k-means centres, as in the
+    authors' code, led to worse bounds on crowded scores.)
+    """
+    inducing = np.linspace(low, high, n_inducing) if high > low else np.array([low])
+    short = min(hyper.length, 0.25 * (high - low))
+    lengths = [hyper.length, short] if 0.0 < short < hyper.length else [hyper.length]
+    blank = Posterior(np.zeros(len(inducing)), np.eye(len(inducing)))
+    return [
+        Fit(inducing, Hyper(hyper.variance, length, hyper.noise), blank, -np.inf, "start")
+        for length in lengths
+    ]
+
+
+def trial_steps(n_components: int) -> int:
+    """Number of steps to try each start: with few rows the starts differ at once."""
+    return 15 if n_components <= 1_000 else 60
+
+
+def best_of(begins: list[Fit], run: Any, steps: int) -> Fit:
+    """Run each start for a few steps, the best one to the end; ``run(begin, max_steps)`` gives a
+    Fit.
+    """
+    tried = [run(begin, steps) for begin in begins]
+    leader = max(tried, key=lambda fit: fit.value)
+    return leader if leader.status == "converged" else run(leader, 250)
+
+
+class Packing:
+    """Between one flat vector and (hyper, inducing, posterior): logs of positive things, the
+    lower triangle of the root.
+    """
+
+    def __init__(self, begin: Fit, learn_kernel: bool) -> None:
+        self.begin, self.learn_kernel, self.size = begin, learn_kernel, len(begin.inducing)
+        self.lower = np.tril_indices(self.size)
+        self.on_diagonal = self.lower[0] == self.lower[1]
+
+    def pack(self) -> np.ndarray:
+        h, q = self.begin.hyper, self.begin.posterior
+        root = q.root[self.lower].copy()
+        root[self.on_diagonal] = np.log(root[self.on_diagonal])
+        kernel = (
+            [np.log([h.variance, h.length, h.noise]), self.begin.inducing]
+            if self.learn_kernel
+            else []
+        )
+        return np.concatenate([*kernel, q.mean, root])
+
+    def unpack(self, x: np.ndarray) -> tuple[Hyper, np.ndarray, Posterior]:
+        hyper, inducing = self.begin.hyper, self.begin.inducing
+        if self.learn_kernel:
+            variance, length, noise = np.exp(x[:3]).tolist()
+            hyper, inducing, x = (
+                Hyper(variance, length, noise),
+                x[3 : 3 + self.size],
+                x[3 + self.size :],
+            )
+        packed = x[self.size :].copy()
+        packed[self.on_diagonal] = np.exp(packed[self.on_diagonal])
+        root = np.zeros((self.size, self.size))
+        root[self.lower] = packed
+        return hyper, inducing, Posterior(x[: self.size], root)
+
+    def gradient(self, g: dict[str, Any], hyper: Hyper, posterior: Posterior) -> np.ndarray:
+        root = g["root"][self.lower]
+        root[self.on_diagonal] *= posterior.root.diagonal()
+        kernel = [
+            [g["variance"] * hyper.variance, g["length"] * hyper.length, g["noise"] * hyper.noise],
+            g["inducing"],
+        ]
+        return np.concatenate([*(kernel if self.learn_kernel else []), g["mean"], root])
+
+    def box(self, limits: list[tuple[float, float]], n: int) -> list[Any] | None:
+        if not self.learn_kernel:
+            return None
+        return [(float(np.log(a)), float(np.log(b))) for a, b in limits] + [(None, None)] * (
+            n - len(limits)
+        )
+
+
+def maximise(
+    layout: Any,
+    log_prior_own: np.ndarray,
+    weight: np.ndarray,
+    begin: Fit,
+    prior: Posterior,
+    full: bool,
+    limits: list[tuple[float, float]],
+    max_steps: int,
+    learn_kernel: bool = True,
+) -> Fit:
+    """Maximise the bound per unit of weight from ``begin``; ``limits`` bounds (variance, length,
+    noise).
+
+    With ``learn_kernel`` False only the posterior moves, as an online update needs.
+    """
+    packing, total = Packing(begin, learn_kernel), weight.sum()
+    x0 = packing.pack()
+    best = (np.inf, x0)
+
+    def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
+        nonlocal best
+        hyper, inducing, posterior = packing.unpack(x)
+        try:
+            value, g = bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full)
+        except np.linalg.LinAlgError:
+            return TOO_FAR, np.zeros_like(x)
+        if not np.isfinite(value):
+            return TOO_FAR, np.zeros_like(x)
+        best = min(best, (-float(value / total), x.copy()), key=itemgetter(0))
+        return -value / total, -packing.gradient(g, hyper, posterior) / total
+
+    options = {"maxiter": max_steps, "maxfun": 4 * max_steps, "ftol": 1e-8, "gtol": 1e-7}
+    # A trial step may overflow far from the data; the line search then backs off from the huge
+    # value it sees.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        result = minimize(
+            objective,
+            x0,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=packing.box(limits, len(x0)),
+            options=options,
+        )
+    # Whether such a step is the last one depends on the last digits, so on the processor: then the
+    # best point counts.
+    lost = not result.fun < TOO_FAR
+    value, x = best if lost else (float(result.fun), result.x)
+    hyper, inducing, posterior = packing.unpack(x)
+    names = {0: "converged", 1: "max steps"}
+    status = names.get(2 if lost else result.status, "line search ended")
+    return Fit(inducing, hyper, posterior, -value * total, status)
+
+
+#: The value of a point whose bound is not finite: above all others, and its cube is finite.
+TOO_FAR = 1e100
+#: Values in one block, which stays in the cache.
+CACHED_VALUES = 65_536
+
+
+def at_mean(law: Any, prior: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Softmax of the latent mean, (n, K)."""
+    return softmax(prior + _moments(law, scores)[0])
+
+
+def by_draws(
+    law: Any, prior: np.ndarray, scores: np.ndarray, draws: Any, n_draws: int
+) -> np.ndarray:
+    """Mean softmax over ``draws`` and their negatives, ``n_draws`` in all, (n, K)."""
+    shift, variance = _moments(law, scores)
+    n, K = scores.shape
+    out, step = np.empty((n, K)), max(1, CACHED_VALUES // (K * max(n_draws, 1)))
+    for rows in (slice(i, i + step) for i in range(0, n, step)):
+        out[rows] = _mean_softmax(
+            (prior + shift)[rows], law.deviations(scores[rows], variance[rows], draws), n_draws
+        )
+    return out
+
+
+@np.errstate(over="ignore", divide="ignore", invalid="ignore")
+def _mean_softmax(mean: np.ndarray, half: np.ndarray, n_draws: int) -> np.ndarray:
+    """Mean over draws (n, K, D) around the mean (n, K) and their negatives, (n, K): one
+    exponential serves both.
+    """
+    if n_draws % 2 == 0:
+        top, moved = np.exp(mean - mean.max(axis=1, keepdims=True)), np.exp(half)
+        total = _shares(top, moved)
+        total += _shares(top, np.reciprocal(moved, out=moved))
+        if np.isfinite(total).all():
+            return top * total / n_draws
+    # An odd number of draws, or draws whose exponentials overflow.
+    half = half.transpose(0, 2, 1)
+    return softmax(mean[:, None, :] + np.concatenate([half, -half], axis=1)[:, :n_draws]).mean(
+        axis=1
+    )
+
+
+def _shares(top: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    """Sums over the draws of ``moved`` (n, K, D) over its sum with the weights ``top`` (n, K),
+    (n, K).
+    """
+    whole = top[:, None, :] @ moved
+    return (moved @ np.reciprocal(whole, out=whole).transpose(0, 2, 1))[:, :, 0]
+
+
+def to_second_order(law: Any, prior: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """E[softmax_j] = Q_j (1 + a_j / 2), a_j the Hessian of softmax_j contracted with the
+    covariance; exp(a_j / 2) stays positive.
+    """
+    shift, variance = _moments(law, scores)
+    mean = prior + shift
+    return softmax(mean + 0.5 * law.curvature(scores, variance, softmax(mean)))
+
+
+def _moments(law: Any, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of f - prior mean and variance at every component, (n, K) each."""
+    shift, variance = latent(scores.ravel(), law.inducing, law.hyper, law.posterior)
+    return shift.reshape(scores.shape), variance.reshape(scores.shape)
+
+
+@dataclass(frozen=True)
+class Independent:
+    """Every component by its own marginal, the same standard normal numbers for every row."""
+
+    inducing: np.ndarray
+    hyper: Hyper
+    posterior: Posterior
+
+    def draw(self, rng: Any, n_draws: int, n_classes: int) -> np.ndarray:
+        return np.ascontiguousarray(rng.standard_normal((n_draws, n_classes)).T)
+
+    def deviations(self, scores: np.ndarray, variance: np.ndarray, draws: np.ndarray) -> np.ndarray:
+        """Draws of f less its mean, (n, K, D)."""
+        return np.sqrt(variance)[:, :, None] * draws
+
+    def curvature(self, scores: np.ndarray, variance: np.ndarray, Q: np.ndarray) -> np.ndarray:
+        return variance * (1.0 - 2.0 * Q) + sum_rows(variance * Q * (2.0 * Q - 1.0))[:, None]
+
+    @staticmethod
+    def values_a_row(n_classes: int, n_draws: int) -> int:
+        """Numbers of memory per row during prediction."""
+        return n_classes * max(n_draws, 1)
+
+
+@dataclass(frozen=True)
+class Functions:
+    """D functions drawn around the latent mean: white noise on the lattice (PERIOD, D), its update
+    by the data, whitened at the inducing points (M, D), and the noise of each component (D, K)."""
+
+    lattice: np.ndarray
+    pull: np.ndarray
+    noise: np.ndarray
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One function at all components, so that common shifts cancel in the softmax; the same
+    functions for every row.
+    """
+
+    inducing: np.ndarray
+    hyper: Hyper
+    posterior: Posterior
+
+    def draw(self, rng: Any, n_draws: int, n_classes: int) -> Functions:
+        """Matheron's rule: draws from the prior, corrected towards the posterior at the inducing
+        points.
+        """
+        lattice = rng.standard_normal((PERIOD, n_draws))
+        own, wanted = rng.standard_normal((2, len(self.inducing), n_draws))
+        prior = self._prior(self.inducing, lattice) + np.sqrt(self.hyper.noise + JITTER) * own
+        pull = self.posterior.root @ wanted - np.linalg.solve(
+            cholesky(self.inducing, self.hyper), prior
+        )
+        return Functions(
+            lattice, pull, np.sqrt(self.hyper.noise) * rng.standard_normal((n_draws, n_classes))
+        )
+
+    def deviations(self, scores: np.ndarray, variance: np.ndarray, draws: Functions) -> np.ndarray:
+        points = scores.ravel()
+        smooth = self._prior(points, draws.lattice) + self._projection(points).T @ draws.pull
+        return smooth.reshape(*scores.shape, -1) + draws.noise.T
+
+    def curvature(self, scores: np.ndarray, variance: np.ndarray, Q: np.ndarray) -> np.ndarray:
+        """a_j = C_jj - 2 (C Q)_j + 2 Q^T C Q - diag(C)^T Q: 0 where C is the same for all pairs."""
+        B, root = self._projection(scores.ravel()).reshape(-1, *scores.shape), self.posterior.root
+        prior = np.einsum("mnk,nk->mn", B, Q)
+        gained = np.einsum("mnk,mn->nk", B, root @ (root.T @ prior) - prior)
+        CQ = (
+            self.hyper.variance * row_products(scores, Q, self.hyper.length)
+            + self.hyper.noise * Q
+            + gained
+        )
+        return variance - 2.0 * CQ + sum_rows((2.0 * CQ - variance) * Q)[:, None]
+
+    @staticmethod
+    def values_a_row(n_classes: int, n_draws: int) -> int:
+        return max(PERIOD, n_classes * max(n_draws, WIDTH))
+
+    def _projection(self, points: np.ndarray) -> np.ndarray:
+        return projection(points, self.inducing, self.hyper, cholesky(self.inducing, self.hyper))[0]
+
+    def _prior(self, points: np.ndarray, lattice: np.ndarray) -> np.ndarray:
+        return np.sqrt(self.hyper.variance) * function_values(points, self.hyper.length, lattice)

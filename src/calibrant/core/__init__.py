@@ -1,0 +1,8 @@
+"""Records, kinds, base classes and saved files: all areas build on them.
+
+``__init__.pyi`` lists the public names, one per line; each is imported at first access.
+"""
+
+from calibrant._exports import attach
+
+__getattr__, __dir__, __all__ = attach(__name__)
