@@ -12,7 +12,7 @@ from tools.mutants.making import compiled, mutants
 from tools.mutants.near import Nearness
 from tools.mutants.swapping import functions_of_file, put_in
 
-from calibrant._numerics import betting, conformal
+from calibrant._numerics import conformal, online
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "calibrant"
@@ -87,14 +87,14 @@ def test_a_change_is_put_in_and_taken_back():
 
 
 def test_a_constant_is_put_in_wherever_it_was_imported_and_taken_back():
-    before, stakes = conformal.ROUNDING, betting.N_ALTERNATIVES
+    before, stakes = conformal.ROUNDING, online.N_ALTERNATIVES
     undo = _put(conformal, "ROUNDING = 1e-12", "ROUNDING = 1.0")
     assert conformal.conformal_rank(9, 0.5) == 0.0
     for one in undo:
         one()
     assert before == conformal.ROUNDING
     assert conformal.conformal_rank(9, 0.5) == 5.0
-    assert stakes == betting.N_ALTERNATIVES
+    assert stakes == online.N_ALTERNATIVES
     assert _put(conformal, "ROUNDING = 1e-12", "ROUNDING = 1e-12  # the same") == []
 
 

@@ -30,8 +30,12 @@ from sklearn.preprocessing import StandardScaler
 from calibrant import metrics
 from calibrant._numerics.intervals import normal_interval
 from calibrant._numerics.logistic import intercept_at_unit_slope, sigmoid, slope_and_intercept
-from calibrant._numerics.smoothing import loess_matrix
-from calibrant._numerics.splines import fit_restricted_spline, spline_design, spline_knots
+from calibrant._numerics.smoothing import (
+    fit_restricted_spline,
+    loess_matrix,
+    spline_design,
+    spline_knots,
+)
 from calibrant.datasets.stored import stored
 from calibrant.errors import InputError
 

@@ -18,7 +18,7 @@ from benchmarks.time.series import Series, series
 from scipy import stats
 
 import calibrant as cb
-from calibrant._numerics.online_quantiles import ideal_worst_window, worst_window
+from calibrant._numerics.conformal import ideal_worst_window, worst_window
 
 __all__ = ["run"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from benchmarks.questions.table import goal, line
 
-from calibrant._numerics.online_logistic import Line
+from calibrant._numerics.online import Line
 from calibrant.online import OnlineCalibrator
 
 __all__ = ["run"]

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from calibrant._numerics.online_quantiles import rank_within
+from calibrant._numerics.conformal import rank_within
 
 __all__ = ["PEERS", "Limits", "darts", "enbpi", "mapie", "split"]
 

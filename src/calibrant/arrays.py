@@ -41,7 +41,7 @@ __all__ = [
 NO_AND_YES = (("0", "1"), ("false", "true"), ("no", "yes"))
 
 #: Machine epsilon of floats unknown to NumPy, and of float32, through which float64 probabilities
-#: #: have often passed.
+#: have often passed.
 BFLOAT16_EPSILON, FLOAT32_EPSILON = 2.0**-7, 2.0**-23
 #: Tolerance of a row's sum, by the machine epsilon of the original dtype: bfloat16, float16,
 #: others.

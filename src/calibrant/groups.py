@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from calibrant._numerics.draws import numbered_by_content
+from calibrant._numerics.bootstrap import numbered_by_content
 from calibrant.arrays import column_names, plain_array, rows_named
 from calibrant.errors import CalibrationWarning, InputError, SparseDataWarning, warn
 from calibrant.labels import array_of, by_text, is_missing, label_array, label_key

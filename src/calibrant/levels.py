@@ -26,7 +26,7 @@ __all__ = [
     "said_of",
 ]
 
-#: Integers with more distinct values than this are cut at quantiles, like all columns with #:
+#: Integers with more distinct values than this are cut at quantiles, like all columns with
 #: fractions.
 MOST_VALUES = 20
 #: The usual form of a number; 007 and 1_000 are names.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from calibrant._numerics.draws import (
+from calibrant._numerics.bootstrap import (
     entry_codes,
     level_codes,
     mixed_codes,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant._numerics.betting import (
+from calibrant._numerics.online import (
     ALTERNATIVES,
     N_ALTERNATIVES,
     N_RECALIBRATIONS,

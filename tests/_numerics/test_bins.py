@@ -30,7 +30,7 @@ from calibrant._numerics.bins import (
     spread_bins,
     upper_edges,
 )
-from calibrant._numerics.softmax import log_odds
+from calibrant._numerics.logistic import log_odds
 
 
 def test_equal_width_edges_and_index():

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
-from calibrant._numerics.certificates import allowed_errors, binomial_p_value, fewest_rows
-from calibrant._numerics.certified_threshold import (
+from calibrant._numerics.certificates import (
     Blocks,
+    allowed_errors,
     best_place,
     best_start,
+    binomial_p_value,
     certified_place,
+    fewest_rows,
     ladder,
     rows_needed,
     share_count,

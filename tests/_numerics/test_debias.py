@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._numerics.debias import (
+from calibrant._numerics.bins import (
     _crossing,
     _inflation,
     _inverted,

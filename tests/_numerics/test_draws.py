@@ -3,8 +3,8 @@
 import numpy as np
 from scipy import stats
 
-from calibrant._numerics import draws as kernel
-from calibrant._numerics.draws import (
+from calibrant._numerics import bootstrap as kernel
+from calibrant._numerics.bootstrap import (
     content_seed,
     halves,
     numbered_by_content,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
 
-from calibrant._numerics.expected_scores import expected_auroc, expected_f1, expected_mean
+from calibrant._numerics.thresholds import expected_auroc, expected_f1, expected_mean
 
 
 def masses_of(labels):

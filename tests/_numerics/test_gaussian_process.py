@@ -13,7 +13,7 @@ from calibrant._numerics.gaussian_process import (
     lattice_features,
     row_products,
 )
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from calibrant._numerics.gaussian_process_fit import (
     starts,
     trial_steps,
 )
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 
 HYPER = Hyper(1.5, 2.0, 0.1)
 

@@ -4,7 +4,7 @@ evidence written out.
 
 import numpy as np
 
-from calibrant._numerics.gaussian_scale import (
+from calibrant._numerics.gaussian_process_fit import (
     AMPLITUDES,
     Cells,
     mode,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._numerics.groups import (
+from calibrant._numerics.clusters import (
     grow_regions,
     membership,
     region_paths,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from calibrant._numerics import multinomial
+from calibrant._numerics.logistic import log_softmax
 from calibrant._numerics.multinomial import (
     class_inverses,
     matrix_logits,
@@ -16,7 +17,6 @@ from calibrant._numerics.multinomial import (
     vector_objective,
 )
 from calibrant._numerics.newton import Search, conjugate_gradient, minimise, minimise_near
-from calibrant._numerics.softmax import log_softmax
 
 
 def _problem(n=60, n_classes=4, seed=0):

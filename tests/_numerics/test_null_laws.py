@@ -8,7 +8,7 @@
 import numpy as np
 from scipy import integrate
 
-from calibrant._numerics.null_laws import range_tail, reach_tail
+from calibrant._numerics.normal_scores import range_tail, reach_tail
 
 # -- brownian -----------------------------------------------------------------------------------
 # Tails of Brownian motion, by the other series of each and by the moments that are known.

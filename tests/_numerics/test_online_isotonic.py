@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant._numerics.online_isotonic import CENTRES, Cells, begin_isotonic
+from calibrant._numerics.online import CENTRES, Cells, begin_isotonic
 from calibrant.maps import Isotonic
 
 RATES = np.array([np.inf, 0.0, 0.01])

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-from calibrant._numerics.online_logistic import (
+from calibrant._numerics.online import (
     Design,
     Line,
     Softmax,

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from calibrant._numerics.online_logistic import Line, begin_logistic
-from calibrant._numerics.online_mixture import (
+from calibrant._numerics.online import (
     SHARED,
+    Line,
+    begin_logistic,
     begin_mixture,
     block_size,
     forecast_of,

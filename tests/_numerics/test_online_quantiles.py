@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from calibrant._numerics.online_quantiles import (
+from calibrant._numerics.conformal import (
     feedback,
     hedge_weights,
     ideal_worst_window,

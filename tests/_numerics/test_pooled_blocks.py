@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from calibrant._numerics.pooled_blocks import Pooled, Shares, best_spreads, pooled_step
+from calibrant._numerics.pooling import Pooled, Shares, best_spreads, pooled_step
 
 
 def model(estimate, precision):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant._numerics.ragged_links import RaggedRows, cumulative_logits, row_sums
+from calibrant._numerics.pooling import RaggedRows, cumulative_logits, row_sums
 from calibrant.questions import pooled_map as maps
 from calibrant.questions.read import read_questions
 

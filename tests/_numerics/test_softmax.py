@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from calibrant._numerics import softmax as kernel
-from calibrant._numerics.softmax import clipped_log_odds, clipped_logs, inner_limits
+from calibrant._numerics import logistic as kernel
+from calibrant._numerics.logistic import clipped_log_odds, clipped_logs, inner_limits
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

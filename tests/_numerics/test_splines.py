@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import integrate, special, stats
 
-from calibrant._numerics.splines import (
+from calibrant._numerics.smoothing import (
     clustered_band,
     cube_weights,
     curved_basis,

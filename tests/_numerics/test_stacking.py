@@ -5,11 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.stacking import (
-    exponential_weights,
-    fit_monotone_additive,
-    stacking_weights,
-)
+from calibrant._numerics.pooling import exponential_weights, fit_monotone_additive, stacking_weights
 
 # -- monotone additive --------------------------------------------------------------------------
 # The monotone logistic model with group levels, against a general optimiser and its optimality

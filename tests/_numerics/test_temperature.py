@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from calibrant._numerics import temperature
-from calibrant._numerics.softmax import log_softmax
+from calibrant._numerics.logistic import log_softmax
 from calibrant._numerics.temperature import (
     increasing_root,
     inverse_temperature,

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, special, stats
 
 import calibrant as cb
-from calibrant._numerics.groups import membership
+from calibrant._numerics.clusters import membership
 from calibrant.audits import nulls as kernel
 from calibrant.audits.found import _rules, found_groups, number_features
 from calibrant.audits.levels import cells, columns_of, everyone, family

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant._numerics.groups import membership
+from calibrant._numerics.clusters import membership
 from calibrant.audits import nulls
 from calibrant.audits.families import _critical, _multicalibration, audited
 from calibrant.audits.levels import Column, Family

@@ -7,7 +7,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import calibrant as cb
-from calibrant._numerics.softmax import clipped_logs
+from calibrant._numerics.logistic import clipped_logs
 from calibrant.errors import CalibrationWarning, InputError, SparseDataWarning
 from calibrant.metrics import brier_score, log_loss
 from calibrant.neighbors.exact import ExactIndex

@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import ConformalSets
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant.decisions import ConditionalSets
 from calibrant.errors import InputError
 from calibrant.testing import check_guarantee

@@ -10,7 +10,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant.datasets.stored import data_folder, stored
 
 

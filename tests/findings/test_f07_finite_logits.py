@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._numerics.softmax import bounded_logits, softmax
+from calibrant._numerics.logistic import bounded_logits, softmax
 from calibrant.errors import InputError
 from calibrant.testing.data import problems
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._numerics.logistic import fit_sigmoid, sigmoid
-from calibrant._numerics.softmax import clipped_logs, inner_limits
+from calibrant._numerics.logistic import clipped_logs, fit_sigmoid, inner_limits, sigmoid
 from calibrant.datasets.stored import data_folder
 
 EPSILON = float(np.finfo(np.float64).eps)

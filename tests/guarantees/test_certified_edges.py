@@ -13,20 +13,18 @@ import numpy as np
 import calibrant as cb
 from calibrant._numerics.certificates import (
     STAKES,
+    Blocks,
     allowed_errors,
     betting_p_values,
     binomial_p_value,
+    certified_place,
     fewest_rows,
     fixed_sequence,
     hoeffding_bentkus,
-    rows_for_rate,
-    simultaneous_limits,
-)
-from calibrant._numerics.certified_threshold import (
-    Blocks,
-    certified_place,
     ladder,
+    rows_for_rate,
     share_count,
+    simultaneous_limits,
     upper_bound,
 )
 from calibrant._numerics.intervals import clopper_pearson, unseen_share

@@ -9,7 +9,8 @@ import math
 import numpy as np
 
 import calibrant as cb
-from calibrant._numerics.betting import (
+from calibrant._numerics.intervals import clopper_pearson
+from calibrant._numerics.online import (
     ALTERNATIVES,
     N_ALTERNATIVES,
     growth_since,
@@ -18,7 +19,6 @@ from calibrant._numerics.betting import (
     log_factors,
     next_stakes,
 )
-from calibrant._numerics.intervals import clopper_pearson
 
 #: Ten rows at .5 of which nine hit, in one bin of two.
 OFF = np.array([[10.0, 5.0, 9.0], [0.0, 0.0, 0.0]])

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from calibrant._numerics.online_quantiles import feedback, rank_within, saturation
+from calibrant._numerics.conformal import feedback, rank_within, saturation
 from calibrant.online.score_limits import ScoreLimits
 
 

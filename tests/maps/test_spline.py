@@ -4,7 +4,7 @@ from scipy.integrate import quad
 from scipy.special import expit, logit
 
 from calibrant import Isotonic, Platt
-from calibrant._numerics.splines import curved_basis, penalty_root
+from calibrant._numerics.smoothing import curved_basis, penalty_root
 from calibrant.errors import InputError
 from calibrant.maps import Spline
 

@@ -5,7 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._numerics.betting import cell_shares
+from calibrant._numerics.online import cell_shares
 from calibrant.monitoring.claims import (
     _out_of_fold,
     forecast_refit_gain,

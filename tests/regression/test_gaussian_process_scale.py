@@ -8,7 +8,7 @@ from scipy import optimize
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._numerics import gaussian_scale as gs
+from calibrant._numerics import gaussian_process_fit as gs
 from calibrant.errors import FitWarning, InputError
 
 nll = metrics.negative_log_likelihood

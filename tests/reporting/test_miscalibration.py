@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.null_laws import smallest_p
+from calibrant._numerics.normal_scores import smallest_p
 from calibrant.errors import InputError
 from calibrant.forecasts.read import read_forecast
 from calibrant.groups import clustered

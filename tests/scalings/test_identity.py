@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant as cb
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 
 
 def test_probabilities_come_back():

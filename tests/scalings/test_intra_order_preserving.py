@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.gap_slopes import order_preserving_logits, slope_objective, slope_rows
-from calibrant._numerics.softmax import log_softmax, softmax
+from calibrant._numerics.logistic import log_softmax, softmax
 
 KNOTS = np.array([-4.0, -2.0, -0.5])
 

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 import calibrant as cb
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 
 
 def _data(n=3000, seed=0):

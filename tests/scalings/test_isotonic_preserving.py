@@ -4,7 +4,7 @@ import numpy as np
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 
 
 def test_known_answer():

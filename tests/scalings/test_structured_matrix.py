@@ -5,7 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._numerics.softmax import log_softmax, softmax
+from calibrant._numerics.logistic import log_softmax, softmax
 
 
 def _confused(n, n_classes=4, seed=0):

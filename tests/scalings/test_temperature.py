@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import check_grad
 
 import calibrant as cb
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant._numerics.temperature import nll_derivatives
 from calibrant.errors import FitWarning
 from calibrant.metrics import log_loss

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import TemperatureScaling
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant.errors import InputError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant as cb
-from calibrant._numerics.softmax import log_softmax, softmax
+from calibrant._numerics.logistic import log_softmax, softmax
 
 SHIFT = np.array([0.4, 0.2, -0.6])
 

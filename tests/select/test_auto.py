@@ -5,7 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.predictions import read

@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant.errors import FitWarning, InputError, SparseDataWarning
 
 P_TRUE, Q_TRUE = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.3, 0.6])

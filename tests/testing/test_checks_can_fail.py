@@ -11,7 +11,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
-from calibrant._numerics.softmax import log_softmax_mixed, softmax
+from calibrant._numerics.logistic import log_softmax_mixed, softmax
 from calibrant.contracts.metric import MeanMetric
 from calibrant.contracts.signal import Signal
 from calibrant.contracts.tags import MapTags, SignalTags, Tags

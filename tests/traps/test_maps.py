@@ -12,7 +12,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant.errors import CalibrationWarning
 from calibrant.predictions import read
 from calibrant.testing import all_calibrators, all_maps

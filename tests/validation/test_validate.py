@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import calibrant as cb
-from calibrant._numerics.draws import mixed_codes
+from calibrant._numerics.bootstrap import mixed_codes
 from calibrant.errors import InputError
 from calibrant.metrics import event_brier_score, log_loss
 from calibrant.rows import feature_codes

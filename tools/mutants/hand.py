@@ -97,6 +97,8 @@ HAND: tuple[Change, ...] = tuple(
                 "return -np.inf if h > 0.0 else np.inf",
                 (CONFORMAL, "conditional_limits"),
             ),
+            ("abs(angle) >= 0.5", "abs(angle) > 0.5", (ONLINE, "feedback_is_infinite")),
+            ("return REACH * math", "return 4.0 * math", (ONLINE, "feedback_is_infinite")),
         ),
         "decisions/conformal_risk_control.py": (
             (
@@ -172,8 +174,6 @@ HAND: tuple[Change, ...] = tuple(
                 "searchsorted(places, at, side='right') - 1",
                 (CERTIFIED, "simultaneous"),
             ),
-        ),
-        "_numerics/certified_threshold.py": (
             (
                 "risk, delta, test) > delta)\n        if len(failed)",
                 "risk, delta, test) >= delta)\n        if len(failed)",
@@ -189,7 +189,11 @@ HAND: tuple[Change, ...] = tuple(
                 "return int(places[failed[-1]]) - 1",
                 (CERTIFIED, "several_starts_by_fractions"),
             ),
-            ("carried += share", "carried = share", (CERTIFIED, "several_starts_by_fractions")),
+            (
+                "carried += share\n        last = _last",
+                "carried = share\n        last = _last",
+                (CERTIFIED, "several_starts_by_fractions"),
+            ),
             (
                 "if last < end - 1:\n            carried = 0.0",
                 "if last < end - 1:\n            pass",
@@ -290,7 +294,7 @@ HAND: tuple[Change, ...] = tuple(
             ("events >= LEAST_EVENTS", "events > LEAST_EVENTS", (AUDIT, "thirty_of_either_kind")),
             ("LEAST_VARIANCE = 5.0", "LEAST_VARIANCE = 4.0", (AUDIT, "variance_of_five")),
         ),
-        "_numerics/betting.py": (
+        "_numerics/online.py": (
             (
                 "fresh = -np.log(count * (count + 1.0)",
                 "fresh = -np.log(count * count",
@@ -333,10 +337,6 @@ HAND: tuple[Change, ...] = tuple(
                 "low - score, -1.0) + tolerance",
                 (MONITOR, "claim_of_a_reference"),
             ),
-        ),
-        "_numerics/online_quantiles.py": (
-            ("abs(angle) >= 0.5", "abs(angle) > 0.5", (ONLINE, "feedback_is_infinite")),
-            ("return REACH * math", "return 4.0 * math", (ONLINE, "feedback_is_infinite")),
         ),
         "online/score_limits.py": (
             ("self.control <= 0.0", "self.control < 0.0", (ONLINE, "miscoverage_of_zero")),

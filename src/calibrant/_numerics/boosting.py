@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 
 __all__ = [
     "Boosted",

@@ -1,11 +1,16 @@
-"""Clustered rows: their effective number of independent rows, and estimates pooled over sites."""
+"""Rows that belong together: how many independent rows a sample of clusters is worth, estimates
+pooled over sites, the rows of groups that overlap or nest, and groups that fix their outcome.
+
+Rows with equal scores, or in one group, differ in their outcomes as often as chance lets them if
+they are independent. Where they hardly ever do, as copies of a row, the group fixes the outcome.
+"""
 
 import math
 from typing import Any
 
 import numpy as np
-from scipy import special
-from scipy.optimize import brentq, minimize_scalar
+from scipy import sparse, special
+from scipy.optimize import brentq, isotonic_regression, minimize_scalar
 
 from calibrant._numerics.intervals import normal_interval, normal_quantile
 
@@ -13,14 +18,24 @@ __all__ = [
     "apart_limits",
     "between_variance",
     "expanded_level",
+    "fixed_outcomes",
     "group_worth",
+    "grow_regions",
     "mean_worth",
+    "membership",
     "pooled_mean",
     "ranked_worth",
+    "region_paths",
+    "repeated_rows",
+    "row_sums",
+    "rows_by_group",
     "rubin",
+    "scaled_columns",
+    "scaled_rows",
     "side_shares",
     "variance_of_sum",
 ]
+
 
 #: A variance below this share of the squares is rounding.
 ROUNDING = 1e-13
@@ -332,3 +347,159 @@ def _restricted(between: float, estimate: np.ndarray, variance: np.ndarray) -> f
     weight = 1.0 / (variance + between)
     mean = weight @ estimate / weight.sum()
     return float(-np.log(weight).sum() + np.log(weight.sum()) + weight @ (estimate - mean) ** 2)
+
+
+# -- Groups of rows --------------------------------------------------------------------------------
+
+
+def rows_by_group(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
+    """Row numbers of each of the groups 0..n_groups-1, ascending: a list of n_groups integer
+    arrays.
+    """
+    # NumPy sorts 16-bit integers by radix, in linear time.
+    narrow = group.astype(np.uint16) if n_groups <= 65_536 else group
+    order = np.argsort(narrow, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(group, minlength=n_groups))[:-1])
+
+
+def membership(
+    group: np.ndarray, row: np.ndarray, shape: tuple[int, int], value: np.ndarray | None = None
+) -> Any:
+    """Sparse (groups, rows) with ``value`` (default 1) at each pair of group and row; repeated
+    pairs add up.
+    """
+    return sparse.csr_array(
+        (np.ones(len(row)) if value is None else value, (group, row)), shape=shape
+    )
+
+
+def scaled_columns(matrix: Any, by: np.ndarray) -> Any:
+    """Each column times its number."""
+    return sparse.csr_array(matrix @ sparse.diags_array(by))
+
+
+def scaled_rows(matrix: Any, by: np.ndarray) -> Any:
+    """Each row times its number."""
+    return sparse.csr_array(sparse.diags_array(by) @ matrix)
+
+
+def row_sums(matrix: Any) -> np.ndarray:
+    """(groups,) sums."""
+    return np.asarray(matrix.sum(axis=1)).ravel()
+
+
+#: A feature that varies less than this, its spread over all rows being 1, cannot be halved.
+LEAST_SPREAD = 1e-9
+
+
+def grow_regions(points: np.ndarray, weight: np.ndarray, depth: int, least: float) -> np.ndarray:
+    """(2^depth - 1, 2) feature and threshold of the nodes 0, 1, 2, ... whose halves are 2k + 1 and
+    2k + 2; feature -1 where one is whole.
+
+    A node is halved where both halves have at least ``least`` of the weight. Points, (n, d), have
+    spreads of about 1.
+    """
+    nodes = np.full((2**depth - 1, 2), -1.0)
+    node = np.zeros(len(points), dtype=np.intp)
+    for k in range(len(nodes)):
+        rows = node == k
+        if not weight[rows].sum() >= 2.0 * least:
+            continue
+        feature, threshold = _halved(points[rows], weight[rows], least)
+        if feature >= 0:
+            nodes[k] = feature, threshold
+            node[rows] = 2 * k + 1 + (points[rows, feature] > threshold)
+    return nodes
+
+
+def _halved(points: np.ndarray, weight: np.ndarray, least: float) -> tuple[int, float]:
+    """(feature, threshold) of the halves, -1 for none."""
+    mean = weight @ points / weight.sum()
+    spread = weight @ (points - mean) ** 2 / weight.sum()
+    # Ties between spreads are broken by position, not by rounding.
+    for feature in np.argsort(-np.round(spread, 9), kind="stable").tolist():
+        if spread[feature] <= LEAST_SPREAD:
+            break
+        values, place = np.unique(points[:, feature], return_inverse=True)
+        mass = np.cumsum(np.bincount(place, weight))
+        cut = int(np.argmin(np.abs(np.round(mass[:-1] / mass[-1] - 0.5, 9))))
+        if min(mass[cut], mass[-1] - mass[cut]) >= least:
+            return feature, 0.5 * (values[cut] + values[cut + 1])
+    return -1, 0.0
+
+
+def region_paths(nodes: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """(n, depth) the node that each row is in at each depth from 1 on, -1 below a whole one."""
+    depth = (len(nodes) + 1).bit_length() - 1
+    node, out = (
+        np.zeros(len(points), dtype=np.intp),
+        np.full((len(points), depth), -1, dtype=np.intp),
+    )
+    for level in range(depth):
+        feature = np.where(node >= 0, nodes[np.maximum(node, 0), 0], -1.0).astype(np.intp)
+        going = feature >= 0
+        right = (
+            points[np.arange(len(points)), np.maximum(feature, 0)] > nodes[np.maximum(node, 0), 1]
+        )
+        node = np.where(going, 2 * node + 1 + right, -1)
+        out[:, level] = node
+    return out
+
+
+# -- Groups that fix their outcome -----------------------------------------------------------------
+
+#: Largest share of the rows in one group: a larger one may be a value of a discrete score.
+LARGE = 0.05
+#: Share of the expected differences that may occur, and the largest probability that so few do by
+#: chance.
+FEW, SURE = 0.25, 1e-4
+#: Fewest distinct rows whose numbers of copies are compared.
+DISTINCT = 20
+
+
+def fixed_outcomes(group: np.ndarray, score: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+    """(n,) whether a row is in a small group of several rows, if the outcomes of these groups are
+    fixed; else all False.
+
+    ``group`` (n,) numbers 0..G-1, ``outcome`` (n,) 0 or 1, whose rate is assumed to rise with
+    ``score`` (n,) or to fall.
+    """
+    size = np.bincount(group)
+    several = (size > 1) & (size <= LARGE * len(group))
+    small = several[group]
+    if not small.any():
+        return small
+    order = np.argsort(score, kind="stable")
+    unique, first, place = np.unique(score[order], return_index=True, return_inverse=True)
+    mass = np.diff(first, append=len(order)).astype(np.float64)
+    mean = np.add.reduceat(outcome[order], first) / mass
+    rising = float((np.arange(len(unique)) - 0.5 * len(unique)) @ (mean - mean.mean())) >= 0.0
+    rate = np.empty(len(order))
+    rate[order] = isotonic_regression(mean, weights=mass, increasing=rising).x[place]
+    hits, predicted, spread = (
+        np.bincount(group, weights=each) for each in (outcome, rate, rate * (1.0 - rate))
+    )
+    # Of m rows with k events in random order, 2 k (m - k) / m neighbours differ on average.
+    differing = float((2.0 * hits * (size - hits) / np.maximum(size, 1))[several].sum())
+    pairs = 2.0 * (predicted * (size - predicted) - spread) / np.maximum(size, 1)
+    expected = float(pairs[several].sum())
+    sure = differing <= FEW * expected and special.pdtr(np.floor(differing), expected) <= SURE
+    return small if sure else np.zeros_like(small)
+
+
+def repeated_rows(content: np.ndarray, score: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+    """(n,) whether a row repeats an earlier one, if rows of equal content are copies of each other;
+    else all False.
+
+    They are where their outcomes are fixed, and where each of ``DISTINCT`` rows or more occurs a
+    multiple of the same number of times. ``content`` (n,) are equal for equal predictions.
+    """
+    group = np.unique(content, return_inverse=True)[1]
+    rows = np.unique(np.column_stack([group, outcome]), axis=0, return_inverse=True)[1].ravel()
+    times = np.bincount(rows)
+    copies = np.full(len(group), len(times) >= DISTINCT and np.gcd.reduce(times) > 1)
+    if not copies.any() and np.isin(outcome, (0.0, 1.0)).all():
+        copies = fixed_outcomes(group, score, outcome)
+    first = np.zeros(len(group), bool)
+    first[np.unique(rows, return_index=True)[1]] = True
+    return copies & ~first

@@ -1,4 +1,5 @@
-"""Ranks, limits and parameters of conformal prediction.
+"""Ranks, limits and parameters of conformal prediction, of fixed rows and of rows that arrive one
+after the other.
 
 - The order statistic of split conformal prediction, from scores that may stand for many rows.
 - Order statistics of each row's own scores, and the cost of the folds of a cross-conformal method
@@ -7,15 +8,15 @@
   enough.
 - The limit of a new row's score by a quantile regression that counts the row itself, one small
   linear program a row.
-
-The probability of the classes that are more likely than a given one; classes of equal probability
-are tied.
-
-Probabilities are first rounded to whole multiples of 2^-50, so that every sum of them is exact: it
-comes out the same in whatever order it is taken, for one class or for all, and in any order of the
-columns.
+- The probability of the classes that are more likely than a given one; classes of equal probability
+  are tied. Probabilities are first rounded to whole multiples of 2^-50, so that every sum of them
+  is exact: it comes out the same in whatever order it is taken, for one class or for all, and in
+  any order of the columns.
+- For a stream: sorted windows, weights of experts, and the feedback that keeps the share of misses
+  at its level.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,17 +27,26 @@ __all__ = [
     "conditional_limits",
     "conformal_rank",
     "cumulated",
+    "feedback",
+    "hedge_weights",
+    "ideal_worst_window",
     "least_parameter",
     "mass_of_all",
     "mass_of_labels",
     "on_grid",
     "order_statistic",
+    "pinball",
     "plus_promise",
+    "rank_within",
+    "replace_sorted",
     "row_statistics",
     "rows_needed",
+    "saturation",
     "shares",
     "within_mass",
+    "worst_window",
 ]
+
 
 #: What rounding may add to a whole number.
 ROUNDING = 1e-12
@@ -145,7 +155,7 @@ def least_parameter(
     return (float(values[passes[0]]), float(left[passes[0]])) if len(passes) else (np.nan, 0.0)
 
 
-#: Keeps a dual variable off its bound, so that the least of several limits is found; changes the #:
+#: Keeps a dual variable off its bound, so that the least of several limits is found; changes the
 #: missed share by a millionth.
 OFF_BOUND = 1e-6
 #: Rows near the fit in the first program of a row, per column of the features and in addition.
@@ -320,3 +330,82 @@ def within_mass(
             <= limit[split, None]
         )
     return out
+
+
+# -- Scores that arrive one after the other --------------------------------------------------------
+
+#: The feedback is infinite beyond this many standard deviations, times pi / 2, of the misses of
+#: independent rows.
+REACH = 3.0
+#: Rows that the feedback adds to those seen, so that the first few misses change little.
+EARLY = 10.0
+#: Strength of the feedback in mean absolute scores.
+GAIN = 0.3
+
+
+def replace_sorted(rows: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
+    """Replace one value in each ascending row of (J, W), in place; the rows remain sorted."""
+    for row, gone, come in zip(rows, old, new, strict=True):
+        i, j = int(row.searchsorted(gone)), int(row.searchsorted(come))
+        if i < j:
+            row[i : j - 1] = row[i + 1 : j]
+            row[j - 1] = come
+        else:
+            row[j + 1 : i + 1] = row[j:i]
+            row[j] = come
+
+
+def rank_within(n: int, level: float) -> int:
+    """The conformal rank of a level among n scores, at least 1 and at most n."""
+    return max(1, min(n, int(conformal_rank(n, level))))
+
+
+def pinball(limit: np.ndarray, score: np.ndarray, level: float) -> np.ndarray:
+    """Pinball loss of limits (E, J) for scores (E, 1)."""
+    return np.maximum(level * (score - limit), (level - 1.0) * (score - limit))
+
+
+def hedge_weights(losses: np.ndarray, gap: float) -> tuple[np.ndarray, float]:
+    """(weights of the experts (J,), their mix loss) by AdaHedge, from their summed losses and the
+    summed mixability gap.
+    """
+    least = float(losses.min())
+    if gap <= 0.0:
+        weight = (losses == least).astype(np.float64)
+        return weight / weight.sum(), least
+    eta = math.log(max(len(losses), 2)) / gap
+    weight = np.exp(-eta * (losses - least))
+    total = float(weight.sum())
+    return weight / total, least - math.log(total / len(losses)) / eta
+
+
+def saturation(n: float, level: float, delay: int) -> float:
+    """The sum of misses beyond their expected number, over pi / 2, at which the feedback after n
+    rows is infinite; with a delay, n / (delay + 1) rows count as independent.
+    """
+    return REACH * math.sqrt(level * (1.0 - level) * (delay + 1) * (n + EARLY * (delay + 1)))
+
+
+def feedback(excess: float, saturated: float) -> float:
+    """The addition to a limit, in mean absolute scores: the tangent of the sum of misses beyond
+    their expected number.
+    """
+    angle = excess / saturated
+    if abs(angle) >= 0.5 * math.pi:
+        return math.copysign(math.inf, angle)
+    return GAIN * math.tan(angle)
+
+
+def worst_window(covered: np.ndarray, size: int) -> float:
+    """The least share of covered rows (n,) in any window of ``size`` rows, or in all if fewer."""
+    size = min(size, len(covered))
+    total = np.append(0, np.cumsum(covered))
+    return float((total[size:] - total[:-size]).min()) / size
+
+
+def ideal_worst_window(n: int, level: float, size: int) -> float:
+    """The median over 200 simulated series of the worst window of n independent rows, each covered
+    with probability ``level``.
+    """
+    rng = np.random.default_rng(0)
+    return float(np.median([worst_window(rng.random(n) < level, size) for _ in range(200)]))

@@ -187,10 +187,10 @@ def constant_only(grid: Grid, weight: np.ndarray, pull: np.ndarray) -> Smoothed:
 
 MAX_STEPS, TOLERANCE = 80, 1e-3
 #: The log factor falls at most this far below its start, since rows without error have no optimum.
-#: #: Of 7, 5, 4 and 3 this is the first that keeps the CRPS below that of no calibration if two
-#: fifths #: of the outcomes equal their mean (a test): at 7 it was up to 23 times that.
+#: Of 7, 5, 4 and 3 this is the first that keeps the CRPS below that of no calibration if two
+#: fifths of the outcomes equal their mean (a test): at 7 it was up to 23 times that.
 FARTHEST = 3.0
-#: The log factor moves by this much in a step, at most; degrees of freedom are searched in these #:
+#: The log factor moves by this much in a step, at most; degrees of freedom are searched in these
 #: steps.
 LONGEST, LOOKS = 1.0, (0, 2, 5)
 #: Steps with which the factor follows from one number of degrees to the next.

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.linalg.lapack import spotrf, spotri
 
 from calibrant._numerics.fixed_order import multiply_rows
+from calibrant._numerics.logistic import by_class
 from calibrant._numerics.newton import LazySolver, cholesky_solver, preconditioned_solver
-from calibrant._numerics.softmax import by_class
 from calibrant._numerics.threads import map_blocks, row_blocks
 
 __all__ = [

@@ -273,7 +273,7 @@ def preconditioned_solver(
 
 
 MAX_STEPS = 100
-#: Remaining descent, relative to the value, at which the last step is made; the second for a fit #:
+#: Remaining descent, relative to the value, at which the last step is made; the second for a fit
 #: that starts near its end.
 LEFT, LEFT_NEAR = 1e-13, 1e-8
 #: Least pivot of a scaled Hessian's root: its condition number is then below about 1e10.

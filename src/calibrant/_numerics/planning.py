@@ -8,8 +8,7 @@ from scipy import special
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.softmax import log_odds
+from calibrant._numerics.logistic import log_odds, sigmoid
 
 __all__ = [
     "auroc_rows",
@@ -27,7 +26,7 @@ __all__ = [
 ]
 
 #: Grid points of the log-odds, and their range in standard deviations: the trapezoid rule is then
-#: #: exact to rounding.
+#: exact to rounding.
 POINTS, NORMAL_REACH, BETA_REACH = 20_001, 12.0, 30.0
 
 

@@ -34,7 +34,7 @@ FIRST_BLOCK, LARGEST_BLOCK = 32, 256
 FIRST_FULL = 8
 #: Rows read in one block.
 READ = 2_048
-#: A squared distance between two points that is relatively this small is computed from their #:
+#: A squared distance between two points that is relatively this small is computed from their
 #: difference.
 CLOSE = 1e-6
 #: Room for the rounding of square roots and products in float64.
@@ -327,9 +327,9 @@ def _one(query: np.ndarray, row: np.ndarray | int, points: Any) -> tuple[np.ndar
 
 SINGLE, DOUBLE = np.finfo(np.float32), np.finfo(np.float64)
 #: At least this share of |q|^2 + |p|^2 is reserved for rounding: it covers float64 products of two
-#: #: norms up to 10^6 features.
+#: norms up to 10^6 features.
 ROUNDING = 3e-5
-#: Larger coordinates of queries overflow when squared in single precision; all points are then #:
+#: Larger coordinates of queries overflow when squared in single precision; all points are then
 #: equally far.
 FAR = 2.0**60
 SAMPLE_ROWS = 4_096

@@ -1,18 +1,33 @@
-"""Smoothing on [0, 1]: kernels with reflection on a grid, and local quadratic regression."""
+"""Smooth curves: kernels with reflection on a grid of [0, 1], local quadratic regression, natural
+and restricted cubic splines, and the band in which a whole curve lies at once.
+"""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import fft
+from scipy import fft, sparse
 
 from calibrant._numerics import bins
+from calibrant._numerics.fixed_order import multiply_rows
+from calibrant._numerics.intervals import normal_quantile
+from calibrant._numerics.logistic import fit_logistic, log_odds, logistic_derivatives, sigmoid
 
 __all__ = [
+    "clustered_band",
+    "cube_weights",
+    "curved_basis",
     "deposit",
+    "fit_restricted_spline",
     "gaussian_smoother",
+    "interpolated_loess_errors",
+    "largest_t",
     "loess_matrix",
+    "penalty_root",
     "pooled_scores",
     "score_grid",
+    "spline_design",
+    "spline_knots",
     "weighted_quantile",
 ]
 
@@ -140,3 +155,227 @@ def weighted_quantile(values: np.ndarray, mass: np.ndarray, q: float) -> float:
     return float(
         values[order][min(np.searchsorted(total, q * total[-1] * (1.0 - 1e-12)), len(values) - 1)]
     )
+
+
+# -- Splines ---------------------------------------------------------------------------------------
+
+
+def _tamed(cubes: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """Combinations of the cubes above each knot that are straight beyond the last, (n, q) -> (n,
+    q - 2).
+    """
+    d = (cubes[:, :-1] - cubes[:, -1:]) / (knots[-1] - knots[:-1])
+    return d[:, :-1] - d[:, -1:]
+
+
+def cube_weights(knots: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """(q, q - 2): the basis of :func:`curved_basis` is the cubes above each knot times this."""
+    return _tamed(np.eye(len(knots)), knots) @ root
+
+
+def _second_derivatives(knots: np.ndarray) -> np.ndarray:
+    """Second derivatives of the functions at the knots, (q, q - 2); between them they are
+    straight lines.
+    """
+    return _tamed(6.0 * np.maximum(knots[:, None] - knots, 0.0), knots)
+
+
+def penalty_root(knots: np.ndarray) -> np.ndarray:
+    """The matrix R (q - 2, q - 2) for which |b|^2 is the integral of f''(x)^2 of f =
+    curved_basis(x, knots, R) @ b.
+    """
+    at, width = _second_derivatives(knots), np.diff(knots)
+    left, right = at[:-1], at[1:]
+    omega = (
+        (left.T * width) @ left
+        + (right.T * width) @ right
+        + 0.5 * ((left.T * width) @ right + (right.T * width) @ left)
+    )
+    return np.linalg.inv(np.linalg.cholesky(omega / 3.0)).T
+
+
+def curved_basis(x: np.ndarray, knots: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """(n, q - 2) basis whose coefficients' sum of squares is the roughness: cubic between the
+    knots, straight outside.
+
+    With 1 and x it spans all natural splines.
+    """
+    return multiply_rows(_tamed(np.maximum(x[:, None] - knots, 0.0) ** 3, knots), root)
+
+
+#: Harrell's quantiles of the scores, by the number of knots.
+QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95), 5: (0.05, 0.275, 0.5, 0.725, 0.95)}
+#: Of fewer rows than this the outer knots are the fifth lowest and the fifth highest.
+FEW_ROWS = 100
+#: A direction in which the outcomes hold less information than this, in rows of variance 1, is one
+#: that separates them.
+FLAT = 1e-3
+FIRTH_STEPS = 50
+
+
+def spline_knots(x: np.ndarray, mass: np.ndarray, n_knots: int) -> np.ndarray:
+    """Distinct knots on the log-odds of the scores x (m,), ascending with their mass: quantiles
+    linear between rows.
+    """
+    odds, n = log_odds(x), mass.sum()
+    place = np.array(QUANTILES[n_knots]) * (n - 1.0)
+    if 10.0 <= n < FEW_ROWS:
+        place[[0, -1]] = 4.0, n - 5.0
+    first = np.cumsum(mass) - mass
+    runs = np.column_stack([first, np.maximum(first + mass - 1.0, first)]).ravel()
+    return np.unique(np.interp(place, runs, np.repeat(odds, 2)))
+
+
+def spline_design(x: np.ndarray, knots: np.ndarray) -> np.ndarray:
+    """(n, 2 or more) columns of the scores x (n,): 1, the log-odds, and what bends between three
+    knots or more.
+    """
+    odds = log_odds(x)
+    columns = [np.ones(len(x)), odds]
+    if len(knots) > 2:
+        columns.extend(
+            curved_basis(odds, knots, np.eye(len(knots) - 2) / (knots[-1] - knots[0]) ** 2).T
+        )
+    return np.column_stack(columns)
+
+
+def fit_restricted_spline(
+    design: np.ndarray, mean: np.ndarray, mass: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(coefficients (d,), covariance (d, d)) of greatest likelihood for means (m,) of outcomes,
+    each of ``mass`` rows.
+
+    Where the design separates the outcomes there is none: then a straight line (the first two
+    columns) by Firth's likelihood.
+    """
+    turn = _uncorrelated(design, mass)
+    columns = design @ turn
+    theta, _ = fit_logistic(columns, mean, mass, [np.zeros(columns.shape[1])])
+    _, _, hessian = logistic_derivatives(theta, columns, mean, mass)
+    if np.linalg.eigvalsh(hessian)[0] < FLAT:
+        turn = np.pad(
+            _uncorrelated(design[:, :2], mass), ((0, max(design.shape[1] - 2, 0)), (0, 0))
+        )
+        columns = design @ turn
+        theta = _firth(columns, mean, mass)
+    else:
+        for _ in range(3):
+            # The fit ends once the loss stands still, at half the digits; Newton steps from there
+            # give the rest.
+            _, gradient, hessian = logistic_derivatives(theta, columns, mean, mass)
+            theta = theta - np.linalg.solve(hessian, gradient)
+    _, _, hessian = logistic_derivatives(theta, columns, mean, mass)
+    return turn @ theta, turn @ np.linalg.solve(hessian, turn.T)
+
+
+def _uncorrelated(design: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """(d, r) that turns the columns into uncorrelated ones of size 1: as many as the scores tell
+    apart.
+    """
+    _, size, turn = np.linalg.svd(design * np.sqrt(mass)[:, None], full_matrices=False)
+    held = size > 1e-9 * size[0]
+    return turn[held].T * (np.sqrt(mass.sum()) / size[held])
+
+
+def _firth(columns: np.ndarray, mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """Greatest likelihood times the root of the information: every row gets half a hit and half
+    a miss of its leverage, in turns.
+    """
+    theta = np.zeros(columns.shape[1])
+    for _ in range(FIRTH_STEPS):
+        _, _, hessian = logistic_derivatives(theta, columns, mean, mass)
+        p = sigmoid(columns @ theta)
+        leverage = (
+            mass
+            * p
+            * (1.0 - p)
+            * np.einsum("ij,ji->i", columns, np.linalg.solve(hessian, columns.T))
+        )
+        before, total = theta, mass + leverage
+        theta, _ = fit_logistic(columns, (mass * mean + 0.5 * leverage) / total, total, [theta])
+        if np.abs(theta - before).max() < 1e-8:
+            break
+    return theta
+
+
+#: Hits and misses added where a variance is estimated: a stretch without an event has a band too.
+ADDED = 1.0
+
+
+def largest_t(
+    matrix: np.ndarray,
+    errors: Callable[[np.ndarray], np.ndarray],
+    probability: np.ndarray,
+    mass: np.ndarray,
+    level: float,
+    n_draws: int,
+    random_state: int | np.random.Generator,
+) -> float:
+    """The ``level`` quantile of the largest |t| over the points of a curve that is ``matrix`` (g,
+    m) times the means of outcomes.
+
+    ``probability`` and ``mass`` (m,) say how the outcomes are drawn; ``errors`` turns deviations of
+    the curve (n_draws, g) into the standard errors that would be estimated with them.
+    """
+    times = np.maximum(np.rint(mass), 1.0)
+    drawn = np.random.default_rng(random_state).binomial(
+        times.astype(np.int64), probability, (n_draws, len(mass))
+    )
+    moved = (drawn / times - probability) * np.sqrt(times / mass) @ matrix.T
+    # Never nearer than the interval of one point, as it comes out where hardly any outcome is
+    # drawn.
+    return max(
+        float(np.quantile((np.abs(moved) / errors(moved)).max(axis=1), level)),
+        normal_quantile(level),
+    )
+
+
+def interpolated_loess_errors(
+    matrix: np.ndarray, x: np.ndarray, mass: np.ndarray, grid: np.ndarray
+) -> tuple[Callable[..., np.ndarray], Callable[..., np.ndarray]]:
+    """(standard errors from curves (..., g), the same curves kept inside (0, 1) for that), p (1
+    - p) taken as linear between the points.
+    """
+    squares = matrix**2 / mass
+    effective = 1.0 / squares.sum(axis=1)
+    between = np.column_stack([np.interp(x, grid, unit) for unit in np.eye(len(grid))])
+    share = squares @ between
+
+    def inside(curve: np.ndarray) -> np.ndarray:
+        return (np.clip(curve, 0.0, 1.0) * effective + ADDED) / (effective + 2.0 * ADDED)
+
+    def errors(curve: np.ndarray) -> np.ndarray:
+        kept = inside(curve)
+        return np.sqrt((kept * (1.0 - kept)) @ share.T)
+
+    return errors, inside
+
+
+def clustered_band(
+    matrix: np.ndarray,
+    index: np.ndarray,
+    moves: np.ndarray,
+    cluster: np.ndarray,
+    level: float,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, float]:
+    """(standard errors (g,), how many of them a band must reach) of a curve that is ``matrix`` (g,
+    m) times means of rows in clusters.
+
+    ``moves`` (n,) is what each row moves the mean of column ``index`` by: its weight times its
+    residual over the mass. The errors are cluster-robust (CR1), stretched by t / z for a normal
+    quantile to be Student's; the reach is had by turning the signs of whole clusters.
+    """
+    of_clusters = sparse.csr_array(
+        (moves, (index, cluster)), shape=(matrix.shape[1], int(cluster.max()) + 1)
+    )
+    pulled = (of_clusters.T @ matrix.T).T
+    freedom = len(np.unique(cluster)) - 1.0
+    squares = np.square(pulled).sum(axis=1) * (freedom + 1.0) / freedom
+    turned = (2.0 * rng.integers(0, 2, (n_draws, pulled.shape[1])) - 1.0) @ pulled.T
+    z = normal_quantile(level)
+    reach = np.quantile(
+        (np.abs(turned) / np.sqrt(np.where(squares > 0.0, squares, 1.0))).max(axis=1), level
+    )
+    return np.sqrt(squares) * normal_quantile(level, freedom) / z, max(float(reach), z)

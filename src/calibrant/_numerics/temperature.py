@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from calibrant._numerics.fixed_order import sum_rows
-from calibrant._numerics.softmax import SINGLE_ENTRIES, by_class, working_dtype
+from calibrant._numerics.logistic import SINGLE_ENTRIES, by_class, working_dtype
 from calibrant._numerics.threads import map_blocks, row_blocks
 
 __all__ = [

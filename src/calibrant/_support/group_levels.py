@@ -314,7 +314,7 @@ def cell_codes(levels: GroupLevels, codes: np.ndarray, columns: tuple[int, ...])
 
 
 #: Parts that numbers are cut into, the same for groups (as in ``GroupCalibrator``), and the largest
-#: #: number of distinct levels.
+#: number of distinct levels.
 PARTS, PARTS_OF_GROUPS, MOST_LEVELS = 64, 10, 255
 
 

@@ -64,7 +64,7 @@ def read_npy(file: Any, size: int, kinds: str | None = None) -> np.ndarray:
 
 MANIFEST = "manifest.json"
 #: Limits of the unpacked size: this many bytes or this multiple of the file size, whichever is
-#: more; #: lower for text, which takes far more memory when parsed.
+#: more; lower for text, which takes far more memory when parsed.
 LARGEST, RATIO = 64 * 2**20, 100
 LARGEST_MANIFEST, MANIFEST_RATIO = 4 * 2**20, 50
 #: The compression that we write; others may require any amount of memory.

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._numerics.logistic import SINGLE_ENTRIES, log_softmax, log_softmax_mixed, softmax
 from calibrant._numerics.multinomial import DENSE_MATRIX
 from calibrant._numerics.newton import Search, minimise, minimise_near
-from calibrant._numerics.softmax import SINGLE_ENTRIES, log_softmax, log_softmax_mixed, softmax
 from calibrant._numerics.temperature import (
     inverse_temperature,
     is_separable,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._numerics.draws import numbered_by_content, row_codes
+from calibrant._numerics.bootstrap import numbered_by_content, row_codes
 from calibrant._support.options import (
     require_count,
     require_not_negative,

@@ -6,7 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from calibrant._numerics.bins import equal_mass_groups
-from calibrant._numerics.groups import membership
+from calibrant._numerics.clusters import membership
 from calibrant.audits.levels import Family
 from calibrant.audits.sample import Sample
 from calibrant.groups import coded

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bins import equal_mass_groups
-from calibrant._numerics.groups import membership
+from calibrant._numerics.clusters import membership
 from calibrant.groups import Groups, coded, crossed
 from calibrant.labels import array_of
 from calibrant.levels import numbers_to_cut

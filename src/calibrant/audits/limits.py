@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.groups import membership
+from calibrant._numerics.clusters import membership
 from calibrant._numerics.logistic import sigmoid
 from calibrant._numerics.newton import bisected
 from calibrant.audits.levels import Family

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.bootstrap import null_generator
-from calibrant._numerics.groups import membership, row_sums, scaled_columns, scaled_rows
+from calibrant._numerics.clusters import membership, row_sums, scaled_columns, scaled_rows
 from calibrant._numerics.step_down import step_down
 from calibrant.audits.levels import Family, everyone
 from calibrant.audits.limits import Totals, matched_variance, parted

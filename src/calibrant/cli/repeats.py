@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.repeats import fixed_outcomes
+from calibrant._numerics.clusters import fixed_outcomes
 from calibrant.cli.reading import column_of
 from calibrant.errors import CalibrationWarning, warn
 

@@ -11,7 +11,7 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 from calibrant._numerics.certificates import rows_for_rate
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.intervals import mean_limits, normal_quantile, powers
-from calibrant._numerics.ragged_links import row_sums
+from calibrant._numerics.pooling import row_sums
 from calibrant._support.options import seeded
 from calibrant.arrays import ArrayLike
 from calibrant.audits.families import audited

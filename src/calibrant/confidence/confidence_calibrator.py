@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._numerics.groups import rows_by_group
+from calibrant._numerics.clusters import rows_by_group
 from calibrant._support.class_rates import ClassRates
 from calibrant.arrays import ArrayLike
 from calibrant.contracts.calibrator import Calibrator

@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.fixed_order import multiply_rows, sum_rows
 from calibrant._numerics.logistic import (
+    clipped_logs,
     fit_sigmoid,
+    inner_limits,
     logistic_derivatives,
     sigmoid,
     smoothed_targets,
 )
-from calibrant._numerics.softmax import clipped_logs, inner_limits
 from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.contracts.calibrator import Calibrator, require_fitted

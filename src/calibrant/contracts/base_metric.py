@@ -50,13 +50,13 @@ class BaseMetric(Exampled):
     domain: ClassVar[Domain]
     proper: ClassVar[bool] = False
     #: Whether it may select a model: proper scores, and scores of the label or the ranking; never a
-    #: #: calibration error.
+    #: calibration error.
     selects: ClassVar[bool] = False
     #: Whether the paired interval of a difference between two predictions covers in simulation
     #: (benchmarks/metrics/paired.py).
     paired: ClassVar[bool] = False
     #: Whether a bootstrap of whole clusters is valid if there is no analytic interval: not where
-    #: chance #: inflates the value.
+    #: chance inflates the value.
     clustered: ClassVar[bool] = True
     mergeable_: ClassVar[bool] = True
     binary_only: ClassVar[bool] = False

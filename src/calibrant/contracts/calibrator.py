@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant._numerics.softmax import ZERO_FLOOR, share_rest
+from calibrant._numerics.logistic import ZERO_FLOOR, share_rest
 from calibrant._support.blas import one_blas_thread
 from calibrant._support.estimators import NotFittedError
 from calibrant._support.group_levels import GroupLevels

@@ -22,7 +22,7 @@ from calibrant.labels import array_of
 
 __all__ = ["cluster_draws", "clustered_interval", "two_way_interval"]
 
-#: The fraction of a row that is added and removed to measure its influence, and the relative #:
+#: The fraction of a row that is added and removed to measure its influence, and the relative
 #: rounding error of the difference.
 STEP = 1e-2
 ROUNDING = 1e-12

@@ -8,8 +8,7 @@ import numpy as np
 
 from calibrant._numerics.fixed_order import multiply_rows, sum_in_sequence
 from calibrant._numerics.isotonic import between_knots
-from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.softmax import log_probabilities, log_softmax, softmax
+from calibrant._numerics.logistic import log_probabilities, log_softmax, sigmoid, softmax
 from calibrant.contracts.expression import Expression
 from calibrant.contracts.row_function import row_function
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from calibrant import arrays
-from calibrant._numerics.groups import rows_by_group
+from calibrant._numerics.clusters import rows_by_group
 from calibrant._support.blas import one_blas_thread
 from calibrant._support.estimators import BaseEstimator, Exampled, Listed, clone
 from calibrant._support.saving import Saved

@@ -293,7 +293,7 @@ class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
     #: Whether every loss is 0 or 1.
     rate: ClassVar[bool] = False
     #: The loss of an unseen row without ``_unseen``: either end of the range, or with "double", and
-    #: #: for an open range, twice the loss or nothing.
+    #: for an open range, twice the loss or nothing.
     unseen: ClassVar[str | None] = None
 
     def losses_of(self, record: Any) -> np.ndarray:

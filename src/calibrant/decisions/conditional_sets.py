@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._numerics.bootstrap import placed_codes, uniform_of_rows
 from calibrant._numerics.conformal import conditional_limits
-from calibrant._numerics.draws import placed_codes, uniform_of_rows
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.arrays import column_names, to_array

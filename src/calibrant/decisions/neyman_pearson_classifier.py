@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
+from calibrant._numerics.bootstrap import one_of_each
 from calibrant._numerics.certificates import allowed_errors, fewest_rows
-from calibrant._numerics.draws import one_of_each
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant._support.trial import trial

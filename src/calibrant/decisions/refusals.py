@@ -6,13 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from calibrant._numerics.certificates import allowed_errors, fewest_rows
-from calibrant._numerics.certified_threshold import (
+from calibrant._numerics.certificates import (
     Blocks,
     Start,
     Test,
+    allowed_errors,
     best_place,
     certified_place,
+    fewest_rows,
     rows_needed,
     starts_of,
 )

@@ -7,7 +7,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from calibrant import arrays
-from calibrant._numerics.certified_threshold import (
+from calibrant._numerics.bootstrap import one_of_each
+from calibrant._numerics.certificates import (
     Blocks,
     Test,
     certified_place,
@@ -15,9 +16,8 @@ from calibrant._numerics.certified_threshold import (
     starts_of,
     upper_bound,
 )
-from calibrant._numerics.draws import one_of_each
+from calibrant._numerics.clusters import repeated_rows
 from calibrant._numerics.intervals import clopper_pearson
-from calibrant._numerics.repeats import repeated_rows
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.rounded import percent

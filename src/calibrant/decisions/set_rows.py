@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._numerics.bootstrap import placed_codes, uniform_of_rows
 from calibrant._numerics.conformal import shares
-from calibrant._numerics.draws import placed_codes, uniform_of_rows
 from calibrant._support.options import (
     require_count,
     require_not_negative,

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 
+from calibrant._numerics.bootstrap import row_codes, uniform_of_rows
 from calibrant._numerics.conformal import (
     mass_of_all,
     mass_of_labels,
@@ -15,7 +16,6 @@ from calibrant._numerics.conformal import (
     order_statistic,
     within_mass,
 )
-from calibrant._numerics.draws import row_codes, uniform_of_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.errors import InputError
 from calibrant.predictions import Predictions

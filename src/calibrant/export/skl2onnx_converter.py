@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.softmax import ZERO_FLOOR
+from calibrant._numerics.logistic import ZERO_FLOOR
 from calibrant._support.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.export.onnx_nodes import written

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from calibrant._numerics.softmax import log_softmax
+from calibrant._numerics.logistic import log_softmax
 from calibrant.arrays import to_array
 from calibrant.errors import InputError, warn
 from calibrant.forecasts.normal import NormalForecast

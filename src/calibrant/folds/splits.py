@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._numerics.draws import numbered_by_content, row_codes
+from calibrant._numerics.bootstrap import numbered_by_content, row_codes
 from calibrant.contracts.domain import domain_of
 from calibrant.errors import InputError, warn
 from calibrant.predictions import Predictions

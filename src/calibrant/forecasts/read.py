@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant._numerics.draws import halves
+from calibrant._numerics.bootstrap import halves
 from calibrant.arrays import rows_named, text_names, weights
 from calibrant.errors import InputError
 from calibrant.forecasts.forecast import LOG_ROOT_TWO_PI, Forecast, require_positive_std

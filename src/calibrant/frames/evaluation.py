@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._numerics.bins import equal_width_edges
-from calibrant._numerics.debias import binned_errors
+from calibrant._numerics.bins import binned_errors, equal_width_edges
 from calibrant._numerics.intervals import quotient, wilson
 from calibrant.contracts.metric import SumMetric
 from calibrant.errors import InputError

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from calibrant import arrays
 from calibrant._numerics.bins import equal_width_index
 from calibrant._numerics.intervals import powers
-from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.softmax import ZERO_FLOOR, log_odds
+from calibrant._numerics.logistic import ZERO_FLOOR, log_odds, sigmoid
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import SumMetric
 from calibrant.contracts.reading import CLASSIFICATION

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._numerics.logistic import intercept_at_unit_slope, sigmoid
-from calibrant._numerics.softmax import inner_limits
-from calibrant._numerics.splines import (
+from calibrant._numerics.logistic import inner_limits, intercept_at_unit_slope, sigmoid
+from calibrant._numerics.smoothing import (
     cube_weights,
     fit_restricted_spline,
     spline_design,

@@ -4,8 +4,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._numerics.logistic import fit_sigmoid, sigmoid, smoothed_targets
-from calibrant._numerics.softmax import clipped_log_odds, clipped_logs, inner_limits
+from calibrant._numerics.logistic import (
+    clipped_log_odds,
+    clipped_logs,
+    fit_sigmoid,
+    inner_limits,
+    sigmoid,
+    smoothed_targets,
+)
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags
 

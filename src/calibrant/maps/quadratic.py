@@ -4,8 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.logistic import fit_logistic, sigmoid, smoothed_targets
-from calibrant._numerics.softmax import clipped_log_odds, inner_limits
+from calibrant._numerics.logistic import (
+    clipped_log_odds,
+    fit_logistic,
+    inner_limits,
+    sigmoid,
+    smoothed_targets,
+)
 from calibrant._support.options import require_not_negative
 from calibrant.contracts.map import Map
 from calibrant.contracts.tags import MapTags

@@ -6,14 +6,15 @@ import numpy as np
 
 from calibrant._numerics.fixed_order import multiply_rows
 from calibrant._numerics.logistic import (
+    clipped_log_odds,
     fit_logistic,
     fit_sigmoid,
+    inner_limits,
     logistic_derivatives,
     sigmoid,
     smoothed_targets,
 )
-from calibrant._numerics.softmax import clipped_log_odds, inner_limits
-from calibrant._numerics.splines import cube_weights, curved_basis, penalty_root
+from calibrant._numerics.smoothing import cube_weights, curved_basis, penalty_root
 from calibrant._support.options import require_count
 from calibrant.contracts.expression import join
 from calibrant.contracts.map import Map

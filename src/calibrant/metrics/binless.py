@@ -9,13 +9,15 @@ from scipy.optimize import brentq
 from calibrant._numerics.logistic import sigmoid
 from calibrant._numerics.smoothing import (
     deposit,
+    fit_restricted_spline,
     gaussian_smoother,
     loess_matrix,
     pooled_scores,
     score_grid,
+    spline_design,
+    spline_knots,
     weighted_quantile,
 )
-from calibrant._numerics.splines import fit_restricted_spline, spline_design, spline_knots
 from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.tags import Promises

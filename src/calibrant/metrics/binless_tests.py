@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics.null_laws import range_tail, reach_tail
+from calibrant._numerics.normal_scores import range_tail, reach_tail
 from calibrant._support.options import require_count, require_option, seeded
 from calibrant.contracts.reading import read_clustered
 from calibrant.errors import InputError

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._numerics import bins
+from calibrant._numerics.bins import binned_errors, inverted_limits
 from calibrant._numerics.bootstrap import resample_weights, resampled_sums
-from calibrant._numerics.debias import binned_errors, inverted_limits
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.metric import Interval, Metric
 from calibrant.contracts.tags import Promises

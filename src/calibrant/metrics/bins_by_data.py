@@ -6,8 +6,8 @@ import numpy as np
 from scipy import special
 
 from calibrant._numerics import bins
+from calibrant._numerics.bins import inverted_limits
 from calibrant._numerics.bootstrap import resampled_sums
-from calibrant._numerics.debias import inverted_limits
 from calibrant._support.options import require_count
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval, WholeMetric

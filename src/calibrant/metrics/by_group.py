@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics.groups import rows_by_group
+from calibrant._numerics.clusters import rows_by_group
 from calibrant._support.options import seeded
 from calibrant.contracts.columns import Record
 from calibrant.contracts.kinds import require_metric

@@ -12,7 +12,7 @@ from scipy import special
 
 from calibrant._numerics.bootstrap import bootstrap_totals, draw_hits, percentile_limits
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks
-from calibrant._numerics.softmax import ZERO_FLOOR
+from calibrant._numerics.logistic import ZERO_FLOOR
 from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._numerics.intervals import limits_within, quotient
-from calibrant._numerics.softmax import ZERO_FLOOR
+from calibrant._numerics.logistic import ZERO_FLOOR
 from calibrant.contracts.metric import MeanMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted

@@ -11,11 +11,11 @@ from calibrant._numerics.intervals import event_count_limits, quotient, stretche
 from calibrant._numerics.logistic import (
     both_occur,
     intercept_at_unit_slope,
+    log_odds,
     plenty,
     shift_limits,
     sigmoid,
 )
-from calibrant._numerics.softmax import log_odds
 from calibrant._support.options import require_option
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval, SumMetric

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._numerics import bins
+from calibrant._numerics.bins import shrunken_gaps
 from calibrant._numerics.bootstrap import hit_drawer, null_generator, simulated_limits
-from calibrant._numerics.debias import shrunken_gaps
 from calibrant._numerics.intervals import unseen_share
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.interval import require_level, require_resamples

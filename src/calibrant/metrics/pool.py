@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics.clusters import between_variance, pooled_mean, rubin
-from calibrant._numerics.groups import rows_by_group
+from calibrant._numerics.clusters import between_variance, pooled_mean, rows_by_group, rubin
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
 from calibrant._support.options import require_option

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import entr
 
 from calibrant._numerics.intervals import mean_limits
-from calibrant._numerics.softmax import ZERO_FLOOR
+from calibrant._numerics.logistic import ZERO_FLOOR
 from calibrant._support.options import require_option
 from calibrant.contracts.interval import Interval
 from calibrant.contracts.metric import MeanMetric, WholeMetric

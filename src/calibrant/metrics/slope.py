@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant._numerics.logistic import (
+    log_odds,
     plenty,
     profile_limits,
     separated_limits,
     sigmoid,
     slope_and_intercept,
 )
-from calibrant._numerics.softmax import log_odds
 from calibrant.contracts.base_metric import by_options
 from calibrant.contracts.metric import Interval
 from calibrant.groups import rows_apart

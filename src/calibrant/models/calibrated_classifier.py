@@ -9,7 +9,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant._support.estimators import ClassifierMixin, account
 from calibrant._support.options import require_option, seeded
 from calibrant.arrays import ArrayLike

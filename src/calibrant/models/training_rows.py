@@ -10,7 +10,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from calibrant import arrays
-from calibrant._numerics.softmax import log_probabilities, softmax
+from calibrant._numerics.logistic import log_probabilities, softmax
 from calibrant._support.estimators import BaseEstimator, Explained, MetaEstimatorMixin, clone
 from calibrant.errors import InputError
 from calibrant.folds.model_outputs import with_weight

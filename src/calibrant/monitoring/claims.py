@@ -6,7 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import optimize, stats
 
-from calibrant._numerics.betting import (
+from calibrant._numerics.bins import redrawn_counts
+from calibrant._numerics.intervals import clopper_pearson
+from calibrant._numerics.logistic import ZERO_FLOOR, intercept_at_unit_slope, log_odds, sigmoid
+from calibrant._numerics.online import (
     N_ALTERNATIVES,
     N_RECALIBRATIONS,
     cell_factors,
@@ -16,10 +19,6 @@ from calibrant._numerics.betting import (
     pit_log_factors,
     spread,
 )
-from calibrant._numerics.bins import redrawn_counts
-from calibrant._numerics.intervals import clopper_pearson
-from calibrant._numerics.logistic import intercept_at_unit_slope, sigmoid
-from calibrant._numerics.softmax import ZERO_FLOOR, log_odds
 from calibrant._support.rounded import percent
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION

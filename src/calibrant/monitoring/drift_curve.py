@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.debias import binned_errors, inverted_limits
+from calibrant._numerics.bins import binned_errors, inverted_limits
 from calibrant._numerics.intervals import quotient
 from calibrant.contracts.columns import Record
 from calibrant.contracts.interval import require_level

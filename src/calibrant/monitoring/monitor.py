@@ -5,8 +5,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics.betting import growth_since, likeliest_start, log_evidence, next_stakes
 from calibrant._numerics.bins import equal_width_index, grouped_sums
+from calibrant._numerics.online import growth_since, likeliest_start, log_evidence, next_stakes
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
-from calibrant._numerics.online_quantiles import ideal_worst_window, worst_window
+from calibrant._numerics.conformal import ideal_worst_window, worst_window
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.options import require_option
 from calibrant._support.saving import Saved

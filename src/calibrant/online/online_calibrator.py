@@ -6,11 +6,17 @@ from typing import Any, Literal, Self, cast
 
 import numpy as np
 
-from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.online_isotonic import CENTRES, Cells, begin_isotonic
-from calibrant._numerics.online_logistic import Line, Softmax, State, Tempered, begin_logistic
-from calibrant._numerics.online_mixture import (
+from calibrant._numerics.logistic import log_softmax_mixed, sigmoid
+from calibrant._numerics.online import (
+    CENTRES,
     SHARED,
+    Cells,
+    Line,
+    Softmax,
+    State,
+    Tempered,
+    begin_isotonic,
+    begin_logistic,
     begin_mixture,
     block_size,
     forecast_of,
@@ -18,7 +24,6 @@ from calibrant._numerics.online_mixture import (
     learn_block,
     read_block,
 )
-from calibrant._numerics.softmax import log_softmax_mixed
 from calibrant._support.options import require_count, require_option
 from calibrant.arrays import ArrayLike, to_array
 from calibrant.contracts.calibrator import Calibrator, require_fitted

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from calibrant._numerics.online_quantiles import (
+from calibrant._numerics.conformal import (
     feedback,
     hedge_weights,
     pinball,

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from calibrant._numerics.softmax import DEEPEST_LOGIT
+from calibrant._numerics.logistic import DEEPEST_LOGIT
 from calibrant.arrays import (
     FLOAT32_EPSILON,
     OTHER_ROW_SUM_TOLERANCE,
@@ -131,7 +131,7 @@ def _reject(bad: Any, start: int, block: np.ndarray, rule: str, remedy: str):
 #: Kinds of predictions of classes.
 Inputs = Literal["probability", "logit"]
 
-#: Entries of P in one block of ``blocks``: small enough for the block and its derived arrays #: to
+#: Entries of P in one block of ``blocks``: small enough for the block and its derived arrays to
 #: stay in the cache.
 BLOCK_ENTRIES = 131_072
 #: Derived values that subsets of a record with a workspace reuse.

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics import softmax as _softmax
+from calibrant._numerics import logistic as _softmax
 from calibrant.arrays import column_names, resolution, rows_named, to_array, weights
 from calibrant.errors import InputError
 from calibrant.groups import groups_given

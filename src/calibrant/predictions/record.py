@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics import softmax as _softmax
+from calibrant._numerics import logistic as _softmax
 from calibrant._numerics.fixed_order import sum_in_sequence
 from calibrant._numerics.threads import row_blocks
 from calibrant.arrays import FLOAT32_EPSILON

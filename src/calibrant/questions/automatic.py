@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant._numerics.ragged_links import running_sums
-from calibrant._numerics.stacking import stacking_weights
+from calibrant._numerics.pooling import running_sums, stacking_weights
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import require_fitted

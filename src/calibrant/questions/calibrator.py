@@ -6,9 +6,8 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.ragged_links import RaggedRows
-from calibrant._numerics.softmax import inner_limits
+from calibrant._numerics.logistic import inner_limits, sigmoid
+from calibrant._numerics.pooling import RaggedRows
 from calibrant._support.options import require_option
 from calibrant.arrays import ArrayLike, column_names
 from calibrant.contracts.calibrator import require_fitted

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.ragged_links import row_sums, running_sums
+from calibrant._numerics.pooling import row_sums, running_sums
 from calibrant.contracts.base_metric import BaseMetric
 from calibrant.contracts.domain import Domain
 from calibrant.contracts.metric import MeanMetric

@@ -5,9 +5,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._numerics.pooled_blocks import Pooled, Shares, best_spreads, pooled_step
-from calibrant._numerics.ragged_links import RaggedRows, cumulative_logits
-from calibrant._numerics.softmax import inner_limits
+from calibrant._numerics.logistic import inner_limits
+from calibrant._numerics.pooling import (
+    Pooled,
+    RaggedRows,
+    Shares,
+    best_spreads,
+    cumulative_logits,
+    pooled_step,
+)
 from calibrant._support.saving import Saved
 from calibrant.questions.record import CHOICE, SCORE, TWO_SIDED, Questions
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._numerics.draws import DIGITS, numbered_by_content, row_codes, uniform_of_rows
+from calibrant._numerics.bootstrap import DIGITS, numbered_by_content, row_codes, uniform_of_rows
 from calibrant.errors import InputError
 from calibrant.folds.splits import stratified_folds
 from calibrant.groups import Groups

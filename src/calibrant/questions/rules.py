@@ -8,8 +8,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from calibrant._numerics.certificates import Place, chains, fewest_rows
-from calibrant._numerics.certified_threshold import PREDICTED, Blocks, best_start, ladder
+from calibrant._numerics.certificates import (
+    PREDICTED,
+    Blocks,
+    Place,
+    best_start,
+    chains,
+    fewest_rows,
+    ladder,
+)
 from calibrant._support.estimators import BaseEstimator, clone
 from calibrant._support.options import require_option
 from calibrant._support.rounded import percent

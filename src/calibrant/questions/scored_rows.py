@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.draws import numbered_by_content, row_codes, uniform_of_rows
+from calibrant._numerics.bootstrap import numbered_by_content, row_codes, uniform_of_rows
 from calibrant._support.options import require_seed
 from calibrant.arrays import to_array
 from calibrant.errors import InputError

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._numerics.gaussian_scale import pool, radial, search
+from calibrant._numerics.gaussian_process_fit import pool, radial, search
 from calibrant._support.solving import warn_unless_converged
 from calibrant.contracts.expression import constant
 from calibrant.contracts.regression_calibrator import RegressionCalibrator

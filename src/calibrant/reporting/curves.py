@@ -14,7 +14,7 @@ from calibrant._numerics.bins import equal_width_edges, equal_width_index
 from calibrant._numerics.bootstrap import hit_drawer
 from calibrant._numerics.clusters import group_worth
 from calibrant._numerics.isotonic import pool_ties
-from calibrant._numerics.softmax import log_odds
+from calibrant._numerics.logistic import log_odds
 from calibrant.confidence.confidence_curve import densities
 from calibrant.contracts.columns import thin
 from calibrant.metrics.curves.decision import GainCurve, gain_curve

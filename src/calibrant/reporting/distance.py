@@ -10,8 +10,13 @@ import numpy as np
 from calibrant import metrics
 from calibrant._numerics.bins import grouped_sums
 from calibrant._numerics.intervals import wilson
-from calibrant._numerics.logistic import fit_sigmoid, sigmoid, smoothed_targets
-from calibrant._numerics.softmax import clipped_logs, inner_limits
+from calibrant._numerics.logistic import (
+    clipped_logs,
+    fit_sigmoid,
+    inner_limits,
+    sigmoid,
+    smoothed_targets,
+)
 from calibrant.comparison.scores import Measure, Score, score_table
 from calibrant.folds.splits import make_splits
 from calibrant.predictions import Predictions

@@ -9,9 +9,9 @@ from scipy import sparse
 from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.bootstrap import hit_drawer, null_generator
 from calibrant._numerics.clusters import mean_worth
-from calibrant._numerics.null_laws import smallest_p
+from calibrant._numerics.logistic import log_odds
+from calibrant._numerics.normal_scores import smallest_p
 from calibrant._numerics.planning import detectable_shift
-from calibrant._numerics.softmax import log_odds
 from calibrant.contracts.columns import Known
 from calibrant.metrics.equivalence import equivalence
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics.softmax import normalise_rows
+from calibrant._numerics.logistic import normalise_rows
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags
 from calibrant.predictions import Inputs

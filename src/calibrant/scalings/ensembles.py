@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows, softmax
 from calibrant._numerics.multinomial import matrix_logits, matrix_objective
 from calibrant._numerics.newton import cholesky_solver
-from calibrant._numerics.softmax import log_softmax_mixed, normalise_rows, softmax
 from calibrant._support.options import require_matrix_size, require_not_negative
 from calibrant._support.solving import (
     least_nll,

@@ -23,7 +23,7 @@ from calibrant._numerics.gaussian_process_fit import (
     trial_steps,
 )
 from calibrant._numerics.intervals import normal_quantile
-from calibrant._numerics.softmax import ZERO_FLOOR, log_softmax, softmax
+from calibrant._numerics.logistic import ZERO_FLOOR, log_softmax, softmax
 from calibrant._support.options import require_count
 from calibrant.contracts.calibrator import Calibrator, require_fitted
 from calibrant.contracts.columns import Record

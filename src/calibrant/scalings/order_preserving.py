@@ -10,8 +10,8 @@ from calibrant._numerics.bins import flat_knots
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.gap_slopes import order_preserving_logits, slope_objective, slope_rows
 from calibrant._numerics.isotonic import between_knots, pool_ties, pooled_blocks, smooth_ends
+from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows, softmax
 from calibrant._numerics.newton import projected_newton
-from calibrant._numerics.softmax import log_softmax_mixed, normalise_rows, softmax
 from calibrant._numerics.temperature import inverse_temperature
 from calibrant._support.options import require_not_negative
 from calibrant._support.solving import tempered_scores, warn_unless_converged

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant._numerics.temperature import (
     fit_top_label,
     inverse_temperature,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from calibrant._numerics.stacking import exponential_weights
+from calibrant._numerics.pooling import exponential_weights
 from calibrant.select.held_out import HeldOut, HeldOutForecasts
 from calibrant.select.trust import (
     beside_nothing,

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from calibrant._numerics.draws import table_codes
+from calibrant._numerics.bootstrap import table_codes
 from calibrant._numerics.fixed_order import in_pieces, merge_rows, number_rows
-from calibrant._numerics.softmax import SINGLE_ENTRIES
-from calibrant._numerics.stacking import stacking_weights
+from calibrant._numerics.logistic import SINGLE_ENTRIES
+from calibrant._numerics.pooling import stacking_weights
 from calibrant.forecasts.averaged import averaged
 from calibrant.forecasts.forecast import Forecast
 from calibrant.forecasts.read import ForecastRecord

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant.folds.splits import folds_of
 from calibrant.predictions import Predictions
 from calibrant.predictions.workspace import Workspace

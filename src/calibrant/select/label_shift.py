@@ -11,7 +11,7 @@ from scipy.optimize import minimize, minimize_scalar
 
 from calibrant import arrays
 from calibrant._numerics.fixed_order import sum_rows
-from calibrant._numerics.softmax import ZERO_FLOOR, log_softmax, softmax
+from calibrant._numerics.logistic import ZERO_FLOOR, log_softmax, softmax
 from calibrant._support.estimators import BaseEstimator
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import require_fitted

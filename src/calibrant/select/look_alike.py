@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from calibrant._numerics.draws import row_codes
-from calibrant._numerics.repeats import repeated_rows
+from calibrant._numerics.bootstrap import row_codes
+from calibrant._numerics.clusters import repeated_rows
 from calibrant.errors import CalibrationWarning, warn
 from calibrant.predictions import Predictions
 

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.fixed_order import merge_rows, multiply_rows
-from calibrant._numerics.logistic import sigmoid, smoothed_targets
+from calibrant._numerics.logistic import clipped_log_odds, inner_limits, sigmoid, smoothed_targets
+from calibrant._numerics.pooling import fit_monotone_additive
 from calibrant._numerics.smoothing import weighted_quantile
-from calibrant._numerics.softmax import clipped_log_odds, inner_limits
-from calibrant._numerics.stacking import fit_monotone_additive
 from calibrant._support.options import require_count
 from calibrant._support.saving import Saved
 from calibrant.contracts.calibrator import Calibrator, require_fitted

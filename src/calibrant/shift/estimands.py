@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibrant import arrays
-from calibrant._numerics.expected_scores import expected_auroc, expected_f1, expected_mean
+from calibrant._numerics.thresholds import expected_auroc, expected_f1, expected_mean
 from calibrant.errors import InputError
 from calibrant.forecasts.read import ForecastRecord
 from calibrant.predictions import Predictions

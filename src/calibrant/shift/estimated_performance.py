@@ -7,8 +7,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from calibrant._numerics.intervals import inside, normal_quantile
-from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.softmax import log_odds
+from calibrant._numerics.logistic import log_odds, sigmoid
 from calibrant._support.blas import on_one_blas_thread
 from calibrant._support.estimators import clone
 from calibrant._support.options import require_option, seeded

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import PoissonRegressor
 
-from calibrant._numerics.logistic import fit_logistic, sigmoid
-from calibrant._numerics.softmax import clipped_log_odds
+from calibrant._numerics.logistic import clipped_log_odds, fit_logistic, sigmoid
 from calibrant.folds.splits import fit_clone, stratified_folds
 from calibrant.predictions import Predictions
 from calibrant.scalings.vector import VectorScaling

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from calibrant._numerics.softmax import log_odds
+from calibrant._numerics.logistic import log_odds
 from calibrant.folds.splits import stratified_folds
 from calibrant.shift.columns import Columns
 

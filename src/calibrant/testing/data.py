@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.softmax import log_softmax, softmax
+from calibrant._numerics.logistic import log_softmax, softmax
 from calibrant.contracts.domain import Domain, Facet
 from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
 from calibrant.forecasts.forecast import Forecast

@@ -8,7 +8,7 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from calibrant._numerics.softmax import normalise_rows
+from calibrant._numerics.logistic import normalise_rows
 from calibrant.contracts.compiled import Compiled
 from calibrant.contracts.expression import Expression, source
 from calibrant.contracts.signal import Signal

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._numerics.softmax import normalise_rows
+from calibrant._numerics.logistic import normalise_rows
 from calibrant.contracts.domain import Facet
 from calibrant.contracts.interval import Interval
 from calibrant.contracts.kinds import require_metric

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._numerics.softmax import softmax
+from calibrant._numerics.logistic import softmax
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.errors import InputError

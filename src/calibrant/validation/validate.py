@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import arrays
-from calibrant._numerics.draws import mixed_codes, numbered_by_content
+from calibrant._numerics.bootstrap import mixed_codes, numbered_by_content
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
 from calibrant._support.estimators import clone

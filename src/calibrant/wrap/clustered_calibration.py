@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics.groups import grow_regions, region_paths
+from calibrant._numerics.clusters import grow_regions, region_paths
 from calibrant._support.options import require_count
 from calibrant._support.trial import require_valid, trial, trial_rows
 from calibrant.arrays import to_array

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._numerics.fixed_order import sum_rows
-from calibrant._numerics.softmax import log_softmax_mixed, normalise_rows
+from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows
 from calibrant._support.class_rates import event_rows
 from calibrant._support.solving import tempered_scores
 from calibrant.arrays import ArrayLike

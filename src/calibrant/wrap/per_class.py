@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics.softmax import share_rest
+from calibrant._numerics.logistic import share_rest
 from calibrant._support.class_rates import ClassRates
 from calibrant.contracts.calibrator import Calibrator
 from calibrant.contracts.tags import Tags

@@ -4,7 +4,7 @@ from scipy.special import logit
 
 from calibrant import metrics
 from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.splines import fit_restricted_spline, spline_design, spline_knots
+from calibrant._numerics.smoothing import fit_restricted_spline, spline_design, spline_knots
 from calibrant.errors import InputError
 
 RNG = np.random.default_rng(0)

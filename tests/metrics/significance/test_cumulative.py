@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant._numerics.null_laws import range_tail, reach_tail
+from calibrant._numerics.normal_scores import range_tail, reach_tail
 
 cumulative = metrics.cumulative_test
 

@@ -9,12 +9,14 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.bootstrap import null_generator
 from calibrant._numerics.intervals import normal_interval
 from calibrant._numerics.logistic import sigmoid
-from calibrant._numerics.smoothing import loess_matrix, pooled_scores, score_grid
-from calibrant._numerics.splines import (
+from calibrant._numerics.smoothing import (
     clustered_band,
     fit_restricted_spline,
     interpolated_loess_errors,
     largest_t,
+    loess_matrix,
+    pooled_scores,
+    score_grid,
     spline_design,
     spline_knots,
 )

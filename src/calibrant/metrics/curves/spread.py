@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import chi_square_draws, equal_mass_groups, grouped_sums, spread_bins
 from calibrant._numerics.bootstrap import null_generator, score_drawer
-from calibrant._numerics.clusters import group_worth
-from calibrant._numerics.groups import rows_by_group
+from calibrant._numerics.clusters import group_worth, rows_by_group
 from calibrant._numerics.smoothing import weighted_quantile
 from calibrant._support.options import require_count
 from calibrant.contracts.columns import Record

@@ -10,9 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant._numerics.bins import level_counts, level_gaps, redrawn_counts
+from calibrant._numerics.bins import (
+    binned_errors,
+    gap_limits,
+    level_counts,
+    level_gaps,
+    redrawn_counts,
+)
 from calibrant._numerics.clusters import expanded_level
-from calibrant._numerics.debias import binned_errors, gap_limits
 from calibrant._numerics.intervals import quotient
 from calibrant._support.options import require_count, require_option
 from calibrant.contracts.columns import Record

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import mean_worth
-from calibrant._numerics.null_laws import smallest_p
+from calibrant._numerics.normal_scores import smallest_p
 from calibrant._numerics.planning import detectable_shift
 from calibrant.metrics.equivalence import equivalence
 from calibrant.reporting.miscalibration import ALPHA, MARGIN, Miscalibration, draws_of

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bins import cell_count, cell_index, grouped_sums
-from calibrant._numerics.softmax import log_odds
+from calibrant._numerics.logistic import log_odds
 from calibrant.folds.model_outputs import is_fitted
 from calibrant.folds.splits import fit_clone
 from calibrant.frames.table_rows import drawn
