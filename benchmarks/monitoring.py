@@ -78,7 +78,7 @@ def samples(rng, n):
     mu = rng.uniform(2.0, 8.0, n)
     drawn = rng.poisson(mu[:, None], (n, 9)).astype(float)
     drawn[np.ptp(drawn, axis=1) == 0.0, 0] += 1e-9
-    return cb.forecasts.SampleForecast(drawn), rng.poisson(mu).astype(float)
+    return cb.regression.SampleForecast(drawn), rng.poisson(mu).astype(float)
 
 
 def right_on_the_whole(rng, n):

@@ -91,14 +91,14 @@ def test_every_calibrator_fits_without_optional_libraries():
     out = _run("""
         import numpy as np
         import calibrant as cb
-        from calibrant._support.registry import offered
+        from calibrant.core.registry import offered
 
         rng = np.random.default_rng(0)
         P = rng.dirichlet(np.ones(2), size=200)
         y = (rng.random(200) < P[:, 1]).astype(int)
         warnings.simplefilter("ignore")
         fitted = 0
-        for cls in offered(cb.contracts.Calibrator):
+        for cls in offered(cb.core.Calibrator):
             for example in cls._examples():
                 if example.inputs == "probability" and not (example.tags.uses_features or example.tags.needs_reference):
                     given = {"groups": y} if example.tags.uses_groups else {}

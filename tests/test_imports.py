@@ -27,7 +27,7 @@ BROKEN = {
     "module by name": ("predictions_", "from calibrant import errors", "has no place in the order"),
     "scalings and maps": ("scalings", "import calibrant.maps.isotonic", "never see each other"),
     "inside a function": (
-        "contracts",
+        "core",
         "def f():\n    from calibrant.select.auto import AutoCalibrator",
         "comes after it",
     ),
@@ -102,11 +102,11 @@ ALLOWED = {
         "metrics",
         "import numpy as np\nfrom scipy import special\nfrom sklearn.base import clone",
     ),
-    "extra": ("contracts", "def f():\n    pandas = import_extra('pandas', 'frame()', 'frames')"),
+    "extra": ("core", "def f():\n    pandas = import_extra('pandas', 'frame()', 'frames')"),
     "typing": ("metrics", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pandas"),
     "matplotlib in a function": ("displays", "def f():\n    import matplotlib.pyplot as plt"),
     "click": ("cli", "import click\nimport calibrant as cb"),
-    "door as a module": ("contracts", "from calibrant import arrays"),
+    "door as a module": ("core", "from calibrant import errors"),
     "by name, at run time": (
         "wrap",
         "def f():\n    importlib.import_module('calibrant.select.auto')",

@@ -110,7 +110,7 @@ def test_a_page_redraws_a_figure_from_stored_numbers(paper, monkeypatch):
     pytest.importorskip("matplotlib").use("agg")
     import matplotlib.pyplot as plt
 
-    monkeypatch.setattr("calibrant.contracts.calibrator.Calibrator.fit", None)
+    monkeypatch.setattr("calibrant.core.calibrator.Calibrator.fit", None)
     page = (PAGES / f"{paper}.rst").read_text(encoding="utf-8")
     scripts = re.findall(r"calibrant-picture:: (figures/\S+)", page)
     assert scripts

@@ -6,10 +6,10 @@ from sklearn.base import clone
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.contracts.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.labels import SoftLabels
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.labels import SoftLabels
-from calibrant.predictions import read
 from calibrant.testing.runs import all_calibrators, all_maps, all_metrics
 
 ECE, RATIO = metrics.positive_class_calibration_error, metrics.observed_expected_ratio

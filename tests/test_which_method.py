@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import calibrant as cb
-from calibrant._exports import classes
-from calibrant._support.registry import offered
-from calibrant.contracts import Calibrator, Map, RegressionCalibrator
+from calibrant.core import Calibrator, Map, RegressionCalibrator
+from calibrant.core._exports import classes
+from calibrant.core.registry import offered
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = (DOCS / "guide" / "which_method.rst").read_text(encoding="utf-8")

@@ -17,21 +17,11 @@ PACKAGE = "calibrant"
 
 #: A folder (or top module) imports only from itself and from those before it.
 ORDER = (
-    "_exports",
-    "_version",
-    "citations",
     "errors",
     "_numerics",
     "core",
-    "arrays",
-    "labels",
-    "levels",
-    "groups",
-    "rows",
-    "predictions",
-    "forecasts",
+    "datasets",
     "_support",
-    "contracts",
     "plan",
     "neighbors",
     "signals",
@@ -39,7 +29,6 @@ ORDER = (
     "scalings",
     "regression",
     "confidence",
-    "folds",
     "pools",
     "wrap",
     "metrics",
@@ -58,7 +47,6 @@ ORDER = (
     "reporting",
     "export",
     "adapters",
-    "datasets",
     "testing",
     "cli",
     "__main__",
@@ -284,7 +272,7 @@ def _from(node: ast.ImportFrom, how: str, here: tuple[str, ...]) -> Iterator[_Im
         else node.module or ""
     )
     if base == PACKAGE:
-        # `from calibrant import arrays` names a module; other names come from the top package.
+        # `from calibrant import errors` names a module; other names come from the top package.
         for name in node.names:
             yield _Import(
                 f"{PACKAGE}.{name.name}" if name.name in ORDER else PACKAGE, node.lineno, how

@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def version() -> str:
     """The version in ``_version.py``, which must equal that in CITATION.cff."""
     said = re.search(
-        r'__version__ = "(.+)"', (ROOT / "src/calibrant/_version.py").read_text(encoding="utf-8")
+        r'__version__ = "(.+)"',
+        (ROOT / "src/calibrant/core/_version.py").read_text(encoding="utf-8"),
     ).group(1)
     cited = re.search(
         r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE

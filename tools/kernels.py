@@ -30,7 +30,7 @@ TESTS = (
     "tests/_numerics/test_gaussian_process.py",
     "tests/_numerics/test_gaussian_process_fit.py",
     "tests/_numerics/test_newton.py",
-    "tests/contracts/test_calibrators.py",
+    "tests/core/test_calibrators.py",
     "tests/findings/test_h01_digits_of_the_processor.py",
 )
 #: Of the contracts of calibrators only these laws.

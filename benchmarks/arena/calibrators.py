@@ -36,11 +36,10 @@ class Limit:
         return n_classes <= self.classes and n * n_classes <= self.cells
 
 
-#: The folders whose code makes a method; the contracts and the door above them change nothing that
-#: is measured.
+#: The folders whose code makes a method; what stands beside them changes nothing that is measured.
 METHOD_FOLDERS = (
     "_numerics",
-    "forecasts",
+    "core",
     "signals",
     "maps",
     "scalings",
@@ -74,15 +73,15 @@ def discovered():
     that takes scores in [0, 1].
     """
     import calibrant as cb
-    from calibrant._support.registry import offered
+    from calibrant.core.registry import offered
 
     methods = []
-    for cls in (*offered(cb.contracts.Calibrator), *offered(cb.contracts.Map)):
+    for cls in (*offered(cb.core.Calibrator), *offered(cb.core.Map)):
         name = cls.__name__
-        if issubclass(cls, cb.contracts.Map):
+        if issubclass(cls, cb.core.Map):
             name, make, made_of = f"OneVsRest({name})", _one_vs_rest(cls), (cb.OneVsRest, cls)
         elif (
-            issubclass(cls, cb.contracts.Calibrator)
+            issubclass(cls, cb.core.Calibrator)
             and not cls().tags.uses_features
             and cls().tags.output != "distribution"
         ):

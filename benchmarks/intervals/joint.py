@@ -78,7 +78,7 @@ CASES = {
 
 def ours(mean, cov, y, rows):
     """(method, means and covariances of the new rows, CPU seconds)."""
-    said = cb.forecasts.JointNormalForecast(mean, cov)
+    said = cb.regression.JointNormalForecast(mean, cov)
     old, new = said.take(slice(rows)), said.take(slice(rows, None))
     yield "as said", (new.mean, new.cov), 0.0
     for factors in ("one", "directions", "full"):
@@ -90,7 +90,7 @@ def ours(mean, cov, y, rows):
 def judged(forecast, y):
     """(NLL an output, energy score, coverage of 90 % ellipses); nan where a covariance is none."""
     try:
-        joint = cb.forecasts.JointNormalForecast(*forecast)
+        joint = cb.regression.JointNormalForecast(*forecast)
     except cb.errors.InputError:
         return np.full(3, np.nan)
     return np.array(

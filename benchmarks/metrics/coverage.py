@@ -27,8 +27,8 @@ import numpy as np
 from benchmarks.metrics.coverage_settings import FORECASTS, MODELS, chosen, drawn, true_value
 
 from calibrant._numerics.bootstrap import percentile_limits, resample_weights
-from calibrant.contracts.metric import MeanMetric, SumMetric
-from calibrant.contracts.reading import read_for
+from calibrant.core.metric import MeanMetric, SumMetric
+from calibrant.core.reading import read_for
 from calibrant.errors import CalibrationWarning, InputError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "metric_coverage.rst"

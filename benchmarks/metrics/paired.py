@@ -18,11 +18,11 @@ from dataclasses import replace
 import numpy as np
 
 from calibrant import metrics
+from calibrant.core.groups import clustered as clustered_rows
+from calibrant.core.predictions_read import read
 from calibrant.errors import CalibrationWarning
-from calibrant.groups import clustered as clustered_rows
 from calibrant.metrics.comparison import compare
 from calibrant.metrics.paired import paired_difference
-from calibrant.predictions import read
 
 #: Case -> slopes of the two models' log-odds, and whether the second is the first.
 CASES = {

@@ -46,7 +46,7 @@ def numbers(seed):
 def ours(seed):
     """{name of the measure: number}"""
     from calibrant import metrics as m
-    from calibrant.forecasts import SampleForecast
+    from calibrant.regression import SampleForecast
 
     y, P = classes(seed)
     yb, pb = (y == 1).astype(int), P[:, 1]

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from benchmarks.questions.table import alone, expected_loss, goal, line
 
-from calibrant.groups import Groups
+from calibrant.core.groups import Groups
 from calibrant.questions import AutoQuestionCalibrator, QuestionCalibrator, Questions
 
 __all__ = ["cells", "ragged_log"]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from benchmarks.questions.table import goal, line
 
-from calibrant.groups import Groups
+from calibrant.core.groups import Groups
 from calibrant.questions import QuestionCascade, QuestionRules, Questions
 from calibrant.questions.record import KINDS
 

@@ -51,10 +51,10 @@ def discovered():
     among them.
     """
     import calibrant as cb
-    from calibrant._support.registry import offered
+    from calibrant.core.registry import offered
 
     methods = []
-    for cls in offered(cb.contracts.RegressionCalibrator):
+    for cls in offered(cb.core.RegressionCalibrator):
         name = cls.__name__
         for options in ({}, *VARIANTS.get(name, ())):
             label = f"{name}({next(iter(options.values()))})" if options else name

@@ -25,7 +25,7 @@ import numpy as np
 import calibrant as cb
 from calibrant import export
 from calibrant.comparison.given import shown_name
-from calibrant.contracts.compiled import Compiled
+from calibrant.core.compiled import Compiled
 from calibrant.export.subject import QUANTILES
 
 CLASSES, ROWS = 4, 2_000
@@ -110,7 +110,7 @@ class Case:
 
     def predicted(self, rows: np.ndarray) -> np.ndarray:
         """What it says here of the rows."""
-        if isinstance(self.fitted, cb.contracts.RegressionCalibrator):
+        if isinstance(self.fitted, cb.core.RegressionCalibrator):
             made = self.fitted.predict(*rows.T)
             return np.column_stack([made.mean, made.std, made.quantile(QUANTILES)])
         return self.fitted.predict_proba(rows[:, :CLASSES], groups=self.groups)

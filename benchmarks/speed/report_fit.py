@@ -15,8 +15,8 @@ import numpy as np
 from automatic import probabilities_and_labels
 
 import calibrant as cb
-from calibrant.folds.splits import out_of_fold
-from calibrant.predictions import read
+from calibrant.core.predictions_read import read
+from calibrant.core.splits import out_of_fold
 
 #: rows and classes -> number of data sets
 CASES = {

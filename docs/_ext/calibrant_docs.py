@@ -22,7 +22,7 @@ from sphinx.util.nodes import make_refnode
 
 import calibrant as cb
 from calibrant import neighbors
-from calibrant.contracts.metric import Metric
+from calibrant.core.metric import Metric
 
 __all__ = ["MethodTable", "setup"]
 
@@ -46,12 +46,14 @@ OPENING = {
 }
 #: Heading of the reference -> the folders it lists, in the order in which people need them.
 GROUPS = {
-    "Reports": ("comparison", "reporting", "citations", "audits"),
+    "Reports": ("comparison", "reporting", "core.citations", "audits"),
     "Metrics": ("metrics",),
     "Calibrators of class probabilities": ("scalings", "select"),
     "Calibrators of one score (maps)": ("maps",),
-    "Wrappers of models and calibrators": ("pools", "wrap", "folds", "models"),
-    "Forecasts of a number and their error bars": ("regression", "forecasts"),
+    "Wrappers of models and calibrators": ("pools", "wrap", "models"),
+    "Forecasts of a number and their error bars": (
+        *("regression", "core.forecast", "core.joint_normal", "core.normal", "core.quantiles"),
+    ),
     "Decisions: sets, thresholds and costs": ("decisions",),
     "Questions: answers, many labels, ordered labels": ("questions",),
     "Confidence in an answer": ("confidence",),
@@ -62,7 +64,7 @@ GROUPS = {
     "Planning and internal validation": ("plan", "validation"),
     "Tables of any size": ("frames",),
     "Export to other languages and services": ("export", "adapters"),
-    "Contracts and saved files": ("contracts", "_support"),
+    "Contracts and saved files": ("core", "_numerics"),
     "Checks of your own methods": ("testing",),
     "Data sets": ("datasets",),
     "Errors and warnings": ("errors",),
@@ -77,10 +79,10 @@ FACES = (
     *(
         f"calibrant.{package}"
         for package in (
-            *("scalings", "maps", "confidence", "signals", "wrap", "regression", "forecasts"),
+            *("scalings", "maps", "confidence", "signals", "wrap", "regression"),
             *("decisions", "questions", "online", "shift", "frames", "monitoring", "plan"),
             *("displays", "export"),
-            *("adapters", "core", "contracts", "testing", "datasets", "errors", "labels"),
+            *("adapters", "core", "testing", "datasets", "errors"),
         )
     ),
     "calibrant.reporting.report",
@@ -88,7 +90,6 @@ FACES = (
 )
 #: Modules of which only these names are public.
 ALONE = {
-    "calibrant.labels": ("SoftLabels",),
     "calibrant.reporting.report": ("Report",),
 }
 
@@ -126,8 +127,10 @@ def subject(value):
 
 
 def folder(value):
-    """The folder of the package that defines a value."""
-    return subject(value).__module__.split(".")[1]
+    """The folder of the package that defines a value, or its file where GROUPS names that."""
+    module = subject(value).__module__.removeprefix("calibrant.")
+    named = any(module in folders for folders in GROUPS.values())
+    return module if named else module.split(".")[0]
 
 
 def summary(value):
@@ -287,10 +290,10 @@ def lead_to_page(app, env, node, contnode):
 def has_card(value):
     """Whether it is a method: a calibrator, map or signal, or a rule that carries a guarantee."""
     kinds = (
-        cb.contracts.Calibrator,
-        cb.contracts.RegressionCalibrator,
-        cb.contracts.Map,
-        cb.contracts.Signal,
+        cb.core.Calibrator,
+        cb.core.RegressionCalibrator,
+        cb.core.Map,
+        cb.core.Signal,
     )
     return (
         inspect.isclass(value)
@@ -328,14 +331,14 @@ def _facts(value):
             "Proper": _yes(value.proper),
             "Adds up": _yes((value._examples() or [value()])[0].mergeable),
         }
-    if isinstance(value, type) and issubclass(value, cb.contracts.Map):
+    if isinstance(value, type) and issubclass(value, cb.core.Map):
         tags = tags_of(value)
         return {
             "Scores": "in [0, 1]" if tags.domain == "unit" else "any",
             "Monotone": _yes(tags.monotone),
             "Random": _yes(tags.random),
         }
-    if isinstance(value, type) and issubclass(value, cb.contracts.Signal):
+    if isinstance(value, type) and issubclass(value, cb.core.Signal):
         tags = tags_of(value)
         return {
             "Scores": "in [0, 1]" if tags.domain == "unit" else "any",

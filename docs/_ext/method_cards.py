@@ -136,7 +136,7 @@ class Cards(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(lines))
 
     def _belongs(self, value):
-        forecasts = has_card(value) and issubclass(value, cb.contracts.RegressionCalibrator)
+        forecasts = has_card(value) and issubclass(value, cb.core.RegressionCalibrator)
         return (
             has_card(value)
             and folder(value) in self.arguments[0].split()
@@ -168,7 +168,7 @@ def of_question(question):
     found = []
     for path, name, value in exported():
         listed = has_card(value) and getattr(value, "use", "")
-        of_map = listed and issubclass(value, cb.contracts.Map)
+        of_map = listed and issubclass(value, cb.core.Map)
         if listed and (QUESTIONS[tags_of(value).output] if not of_map else "event") == question:
             found.append((path, name, value))
     return sorted(found, key=lambda one: (not one[2].common, one[2].family, one[1]))

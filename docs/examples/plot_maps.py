@@ -34,7 +34,7 @@ score, correct = P.max(axis=1), (P.argmax(axis=1) == y_rest).astype(int)
 maps = [
     cls
     for cls in vars(cb).values()
-    if inspect.isclass(cls) and issubclass(cls, cb.contracts.Map) and cls is not cb.contracts.Map
+    if inspect.isclass(cls) and issubclass(cls, cb.core.Map) and cls is not cb.core.Map
 ]
 grid = np.linspace(score.min(), score.max(), 400)
 columns = 3

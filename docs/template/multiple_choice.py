@@ -17,13 +17,13 @@ from scipy.optimize import minimize_scalar
 from calibrant.cli.data_file import FILES
 from calibrant.comparison.choice import CODE
 from calibrant.comparison.given import RESOLVE, adopted
-from calibrant.contracts import MeanMetric, Tags, register
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.domain_calibrator import DomainCalibrator
+from calibrant.core import MeanMetric, Tags, register
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.domain import Domain
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.plain_rows import PlainRows
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
-from calibrant.predictions.plain_rows import PlainRows
 from calibrant.reporting.tables import TABLES
 
 __all__ = ["QUESTIONS", "QuestionLoss", "QuestionTemperature", "Questions", "question_log_loss"]

@@ -6,11 +6,11 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 import calibrant as cb
-from calibrant.contracts import MapTags, MeanMetric, SignalTags, Tags
+from calibrant.core import MapTags, MeanMetric, SignalTags, Tags
 
 
-@cb.contracts.register
-class TowardsRates(cb.contracts.Calibrator):
+@cb.core.register
+class TowardsRates(cb.core.Calibrator):
     """Calibrator that mixes probabilities with the class rates, (1 - a) P + a r.
 
     It chooses the a in [0, 0.99] that minimises the log loss.
@@ -38,8 +38,8 @@ class TowardsRates(cb.contracts.Calibrator):
         return (1.0 - self.share_) * record.probabilities + self.share_ * self.rates_
 
 
-@cb.contracts.register
-class Rate(cb.contracts.Map):
+@cb.core.register
+class Rate(cb.core.Map):
     """Map that predicts the share of right answers for every score."""
 
     tags: ClassVar[MapTags] = MapTags(monotone=True, label="rate")
@@ -51,8 +51,8 @@ class Rate(cb.contracts.Map):
         return np.full(len(score), self.rate_)
 
 
-@cb.contracts.register
-class Lead(cb.contracts.Signal):
+@cb.core.register
+class Lead(cb.core.Signal):
     """Lead of the most likely class over the second, 1 - P(second) / P(first)."""
 
     tags: ClassVar[SignalTags] = SignalTags(domain="unit")

@@ -23,7 +23,7 @@ from benchmarks.arena.report import report, sections
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._support.registry import offered
+from calibrant.core.registry import offered
 
 THREE = ["Identity", "TemperatureScaling", "OneVsRest(Platt)"]
 
@@ -114,7 +114,7 @@ def test_every_exported_calibrator_and_map_is_found():
         "OneVsRest(Beta)",
     } <= found
     assert not found & set(LEFT_OUT)
-    maps = offered(cb.contracts.Map)
+    maps = offered(cb.core.Map)
     assert {f"OneVsRest({cls.__name__})" for cls in maps} - found <= set(LEFT_OUT)
 
 

@@ -20,7 +20,7 @@ from benchmarks.regression_arena.report import report
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._support.registry import offered
+from calibrant.core.registry import offered
 
 FEW = [calibrators.NOTHING, "StdScaling", "QuantileRecalibration", "ConformalIntervals"]
 
@@ -123,7 +123,7 @@ def test_a_method_that_fails_is_scored_as_the_models_normal_and_says_so(normals)
 
 def test_every_exported_calibrator_of_forecasts_is_found():
     found = {method.name for method in calibrators.discovered()}
-    ours = {cls.__name__ for cls in offered(cb.contracts.RegressionCalibrator)}
+    ours = {cls.__name__ for cls in offered(cb.core.RegressionCalibrator)}
     assert (
         ours
         | {

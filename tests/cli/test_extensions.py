@@ -13,24 +13,24 @@ import pytest
 MODULE = """
 import calibrant as cb
 
-@cb.contracts.register
-class Halfway(cb.contracts.Calibrator):
+@cb.core.register
+class Halfway(cb.core.Calibrator):
     def _fit(self, record):
         self.rate_ = record.one_hot.mean(axis=0)
 
     def _predict_proba(self, record):
         return 0.5 * record.probabilities + 0.5 * self.rate_
 
-@cb.contracts.register
-class Flat(cb.contracts.Map):
+@cb.core.register
+class Flat(cb.core.Map):
     def _fit(self, score, correct, weight):
         self.rate_ = float(weight @ correct / weight.sum())
 
     def _predict(self, score):
         return 0.0 * score + self.rate_
 
-@cb.contracts.register
-class Wider(cb.contracts.RegressionCalibrator):
+@cb.core.register
+class Wider(cb.core.RegressionCalibrator):
     def _fit_output(self, record):
         return {}
 

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from calibrant._support.registry import offered
-from calibrant.citations import PAPERS
 from calibrant.cli.list_methods import QUESTIONS
 from calibrant.cli.methods import all_named
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.map import Map
+from calibrant.core.citations import PAPERS
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.map import Map
+from calibrant.core.registry import offered
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._support.registry import offered
 from calibrant.cli.methods import EXPLORATORY, RENAMED, make, methods
+from calibrant.core.registry import offered
 from calibrant.errors import InputError
 
 
@@ -25,7 +25,7 @@ def test_every_exported_map_has_a_name(target, wrapper):
     # What other tests register has its package in the name.
     ours = [make() for name, make in methods(target).items() if ":" not in name]
     made = {type(m.map).__name__ for m in ours if isinstance(m, wrapper)}
-    assert made == {cls.__name__ for cls in offered(cb.contracts.Map)}
+    assert made == {cls.__name__ for cls in offered(cb.core.Map)}
 
 
 @pytest.mark.parametrize("name", methods(given=["groups"]))

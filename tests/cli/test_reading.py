@@ -4,8 +4,8 @@ import pytest
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import column_order
 from calibrant.cli.reading import read_file
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.predictions import read
 
 
 def write_csv(path, columns):

@@ -2,8 +2,8 @@ from types import SimpleNamespace
 
 from calibrant.comparison.alternatives import alternatives, best
 from calibrant.comparison.scores import Change, Estimate, Score
-from calibrant.forecasts.read import read_forecast
-from calibrant.predictions import read
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.predictions_read import read
 
 RECORDS = {
     "classification": read([[0.4, 0.6]], [1]),

@@ -3,10 +3,10 @@ import pytest
 
 import calibrant as cb
 from calibrant.comparison.before_after import compare, final
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.predictions_read import read
+from calibrant.core.splits import out_of_fold
 from calibrant.errors import InputError
-from calibrant.folds.splits import out_of_fold
-from calibrant.forecasts.read import read_forecast
-from calibrant.predictions import read
 
 
 def classes(n=300, seed=0):

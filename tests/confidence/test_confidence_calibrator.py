@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 
 import calibrant as cb
-from calibrant.contracts.signal import Signal
-from calibrant.contracts.tags import SignalTags
+from calibrant.core.signal import Signal
+from calibrant.core.tags import SignalTags
 from calibrant.errors import InputError
 
 

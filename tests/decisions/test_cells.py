@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from calibrant.core.predictions_read import read
 from calibrant.decisions.cells import Cells, rows_of_cells, rows_of_groups
 from calibrant.errors import InputError, SparseDataWarning
-from calibrant.predictions import read
 
 RECORD = read([0.1, 0.2, 0.8], [0, 1, 1])
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.predictions_read import read
 from calibrant.decisions.certainty import confidence_of
 from calibrant.errors import InputError
-from calibrant.predictions import read
 
 P = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])
 RECORD = read(P, [0, 1])

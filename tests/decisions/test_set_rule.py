@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from calibrant.core.predictions_read import read
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.errors import SparseDataWarning
-from calibrant.predictions import read
 
 RNG = np.random.default_rng(0)
 P, Y = RNG.dirichlet(np.ones(3), 40), RNG.integers(0, 3, 40)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.contracts.reading import read_labelled
-from calibrant.forecasts.read import read_forecast
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.reading import read_labelled
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 

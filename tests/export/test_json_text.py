@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.contracts.expression import PRIMITIVES
+from calibrant.core.expression import PRIMITIVES
 from calibrant.errors import InputError
 from calibrant.export import to_json
 

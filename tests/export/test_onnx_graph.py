@@ -28,7 +28,7 @@ def expected(case, rows):
     fitted = case.fitted
     if case.expected.shape[1] == 1:
         return fitted.predict(rows[:, 0])[:, None]
-    if isinstance(fitted, cb.contracts.RegressionCalibrator):
+    if isinstance(fitted, cb.core.RegressionCalibrator):
         made = fitted.predict(*rows.T)
         return np.column_stack([made.mean, made.std, made.quantile(QUANTILES)])
     return fitted.predict_proba(rows[:, : len(fitted.classes_)], groups=case.groups)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import calibrant as cb
-from calibrant._support.group_levels import GroupLevels
+from calibrant.core.group_levels import GroupLevels
 from calibrant.errors import InputError
 from calibrant.export import to_json, to_sql
 from calibrant.export.sql_columns import position

@@ -10,14 +10,14 @@ import pytest
 from sklearn.base import clone
 
 import calibrant as cb
-from calibrant._support.registry import offered
+from calibrant.core.registry import offered
 
 N = 90
 
 
 def made():
     """Every exported calibrator, the wrappers around each kind of map among them."""
-    classes = offered(cb.contracts.Calibrator)
+    classes = offered(cb.core.Calibrator)
     per_class = cb.ConfidenceCalibrator(map=cb.maps.KernelDensity(), per_class=True)
     return [
         *(cls() for cls in classes),

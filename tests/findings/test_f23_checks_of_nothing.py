@@ -46,7 +46,7 @@ def test_f23_a_calibrator_of_either_kind_has_checks():
 
 
 def test_f23_a_broken_calibrator_of_forecasts_fails():
-    class Careless(cb.contracts.RegressionCalibrator):
+    class Careless(cb.core.RegressionCalibrator):
         """Its spread is not a number."""
 
         learns: ClassVar[tuple[str, ...]] = ()

@@ -18,13 +18,13 @@ def _signal(name):
 
     return type(
         name,
-        (cb.contracts.Signal,),
+        (cb.core.Signal,),
         {"_score": _score, "__module__": "elsewhere.signals", "__qualname__": name},
     )
 
 
 def test_f24_a_registered_signal_is_saved_inside_a_calibrator(tmp_path):
-    signal = cb.contracts.register(_signal("RunnerUp"))
+    signal = cb.core.register(_signal("RunnerUp"))
     fitted = cb.ConfidenceCalibrator(signal=signal()).fit(DATA.P, DATA.y)
     loaded = cb.load(fitted.save(tmp_path / "fitted.calibrant"))
     assert type(loaded.signal_) is signal
@@ -35,5 +35,5 @@ def test_f24_a_registered_signal_is_saved_inside_a_calibrator(tmp_path):
 
 def test_f24_one_that_is_not_registered_is_told_how():
     fitted = cb.ConfidenceCalibrator(signal=_signal("Unknown")()).fit(DATA.P, DATA.y)
-    with pytest.raises(InputError, match=r"calibrant\.contracts\.register"):
+    with pytest.raises(InputError, match=r"calibrant\.core\.register"):
         fitted.save("never.calibrant")

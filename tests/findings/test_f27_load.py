@@ -148,7 +148,7 @@ def test_f27_one_array_named_many_times_is_read_once(tmp_path):
 
 
 def test_f27_the_limit_is_the_users_to_set(tmp_path, monkeypatch):
-    monkeypatch.setattr("calibrant._support.saving.LARGEST", 2**20)
+    monkeypatch.setattr("calibrant.core.saving.LARGEST", 2**20)
     cal = cb.scalings.Identity().fit(P, Y)
     cal.large_ = np.zeros(2**20)
     path = cal.save(tmp_path / "model.calibrant")

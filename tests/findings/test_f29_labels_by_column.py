@@ -129,7 +129,7 @@ def test_f29_a_misspelt_option_of_the_report_is_named():
 )
 def test_f29_draws_without_spread_are_refused_in_words_of_draws(samples, message):
     with pytest.raises(InputError, match=message):
-        cb.forecasts.SampleForecast(samples)
+        cb.regression.SampleForecast(samples)
 
 
 @pytest.mark.parametrize("y", [[0, 1, 1], [False, True, True]])

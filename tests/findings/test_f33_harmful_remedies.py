@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.predictions import read
 
 RNG = np.random.default_rng(0)
 #: Independent answers to three questions, and what was true of each.

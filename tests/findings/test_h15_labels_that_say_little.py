@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.labels import SoftLabels
 from calibrant.errors import InputError
-from calibrant.labels import SoftLabels
 from calibrant.questions import (
     QuestionRules,
     audit_transport,

@@ -10,8 +10,8 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.core.labels import SoftLabels
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.labels import SoftLabels
 
 ROUNDED = "up to the rounding of their decimals"
 

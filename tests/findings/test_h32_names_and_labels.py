@@ -131,10 +131,10 @@ def test_h32_one_forecast_takes_std_as_run_does():
     assert one.predict_one(0.1, std=1.5) == other.predict_one((0.1, 1.5))
 
 
-class Halfway(cb.contracts.Calibrator):
+class Halfway(cb.core.Calibrator):
     """By the template, with NumPy's own sums over the classes."""
 
-    tags = cb.contracts.Tags(label="halfway")
+    tags = cb.core.Tags(label="halfway")
 
     def _fit(self, record):
         self.rates_ = np.average(record.probabilities, axis=0, weights=record.weights)

@@ -12,13 +12,13 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from calibrant._support.group_levels import GroupLevels
 from calibrant.cli.options import Columns
 from calibrant.cli.reading import columns_of, read_file
+from calibrant.core.group_levels import GroupLevels
+from calibrant.core.groups import group_columns
 from calibrant.frames.apply import Transform
 from calibrant.frames.columns import layout
 from calibrant.frames.engines.choosing import choose, opened
-from calibrant.groups import group_columns
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

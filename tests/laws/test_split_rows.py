@@ -12,8 +12,7 @@ from tests.laws.doors import Line, Odds, drawn, fitted, taken
 
 import calibrant as cb
 from calibrant import decisions, monitoring, questions
-from calibrant.forecasts import JointNormalForecast
-from calibrant.regression import CovarianceScaling
+from calibrant.regression import CovarianceScaling, JointNormalForecast
 
 OLD, NEW = drawn(200, seed=1), drawn(23, seed=2)
 Answer = Callable[[Any], Any]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.contracts.metric import Metric
+from calibrant.core.metric import Metric
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.predictions import read
 
 RNG = np.random.default_rng(4)
 N = 4_000

@@ -1,7 +1,7 @@
 """The score that calibrators of each domain are chosen by."""
 
 from calibrant import metrics
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.metrics.chosen_by import CHOSEN_BY
 
 

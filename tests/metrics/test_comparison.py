@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.forecasts import SampleForecast
+from calibrant.regression import SampleForecast
 
 rng = np.random.default_rng(1)
 P = rng.random(200)

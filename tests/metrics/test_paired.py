@@ -4,10 +4,10 @@ from scipy import stats
 
 from calibrant import metrics
 from calibrant._numerics.intervals import mean_limits
-from calibrant.forecasts.read import read_forecast
-from calibrant.groups import clustered
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.groups import clustered
+from calibrant.core.predictions_read import read
 from calibrant.metrics.paired import meaning, paired_difference
-from calibrant.predictions import read
 
 rng = np.random.default_rng(0)
 P = rng.random(80)

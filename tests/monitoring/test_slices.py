@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 import calibrant as cb
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.pit_counts import PIT_LEVELS, pit_counts
 from calibrant.errors import InputError
-from calibrant.forecasts.pit_counts import PIT_LEVELS, pit_counts
-from calibrant.forecasts.read import read_forecast
 from calibrant.monitoring.slices import _adjusted, _forecast_p_value, _p_value, _tail
 
 pandas = pytest.importorskip("pandas")

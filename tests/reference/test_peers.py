@@ -9,7 +9,7 @@ from scipy import stats
 
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.forecasts import SampleForecast
+from calibrant.regression import SampleForecast
 
 DIFFERENCES = differences()
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, stats
 
 from calibrant import QuantileForecast, metrics
-from calibrant.forecasts import SampleForecast
+from calibrant.regression import SampleForecast
 
 HERE = Path(__file__).parent
 STORED = json.loads((HERE / "regression.json").read_text(encoding="utf-8"))

@@ -8,8 +8,8 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.core.bounds import BoundedForecast, Bounds
 from calibrant.errors import InputError
-from calibrant.forecasts.bounds import BoundedForecast, Bounds
 
 SCALES = {"above": Bounds(0.0, None), "below": Bounds(None, 0.0), "between": Bounds(-1.0, 3.0)}
 
@@ -90,7 +90,7 @@ def test_quantiles_samples_and_several_outputs():
     draws = np.exp(rng.normal(size=(60, 2, 30)))
     y = np.exp(rng.normal(size=(60, 2)))
     for forecast in (
-        cb.forecasts.SampleForecast(draws),
+        cb.regression.SampleForecast(draws),
         cb.QuantileForecast(
             [0.1, 0.5, 0.9], np.quantile(draws, [0.1, 0.5, 0.9], axis=2).transpose(1, 2, 0)
         ),

@@ -17,7 +17,7 @@ def _loss(forecast, y):
 @pytest.mark.parametrize("factors", ["one", "directions"])
 def test_no_other_factor_has_a_lower_log_loss(factors):
     mean, cov, y = joint_rows(300, 4)
-    said = cb.forecasts.JointNormalForecast(mean, cov).scaled(
+    said = cb.regression.JointNormalForecast(mean, cov).scaled(
         [0.2, 1.0, 3.0, 0.5] if factors == "directions" else 0.3
     )
     cal = cb.regression.CovarianceScaling(factors=factors).fit(said, y)
@@ -32,7 +32,7 @@ def test_no_other_factor_has_a_lower_log_loss(factors):
 
 def test_what_was_spoilt_is_repaired_on_new_rows():
     mean, cov, y = joint_rows(3000, 10)
-    spoilt = cb.forecasts.JointNormalForecast(mean, cov).scaled(0.25)
+    spoilt = cb.regression.JointNormalForecast(mean, cov).scaled(0.25)
     fit, new = slice(0, 1000), slice(1000, None)
     cal = cb.regression.CovarianceScaling().fit(spoilt.take(fit), y[fit])
     assert cal.scale_ == pytest.approx([2.0], rel=0.05)
@@ -95,7 +95,7 @@ def test_the_matrix_finds_correlations_that_nobody_said():
     n, d = 1500, 4
     std, corr = np.exp(0.5 * rng.normal(size=(n, d))), np.full((d, d), 0.7) + 0.3 * np.eye(d)
     y = 1.5 * std * rng.multivariate_normal(np.zeros(d), corr, n)
-    said = cb.forecasts.JointNormalForecast(
+    said = cb.regression.JointNormalForecast(
         np.zeros((n, d)), np.apply_along_axis(np.diag, 1, std**2)
     )
     fit, new = slice(0, 500), slice(500, None)
@@ -107,7 +107,7 @@ def test_the_matrix_finds_correlations_that_nobody_said():
         for f in ("one", "full")
     }
     true = _loss(
-        cb.forecasts.JointNormalForecast(
+        cb.regression.JointNormalForecast(
             np.zeros((n, d)), 2.25 * corr * std[:, :, None] * std[:, None, :]
         ).take(new),
         y[new],
@@ -121,7 +121,7 @@ def test_the_matrix_does_little_harm_where_one_factor_is_right(n, d):
     lost = []
     for seed in range(20):
         mean, cov, y = joint_rows(n + 500, d, seed)
-        said = cb.forecasts.JointNormalForecast(mean, cov).scaled(0.25)
+        said = cb.regression.JointNormalForecast(mean, cov).scaled(0.25)
         fit, new = said.take(slice(n)), said.take(slice(n, None))
         one, full = (
             _loss(cb.regression.CovarianceScaling(f).fit(fit, y[:n]).predict(new), y[n:])

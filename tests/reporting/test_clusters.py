@@ -8,9 +8,9 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.comparison.before_after import compare
+from calibrant.core.groups import clustered
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.groups import clustered
-from calibrant.predictions import read
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.states import Seen
 

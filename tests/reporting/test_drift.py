@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.contracts.columns import plain
+from calibrant.core.columns import plain
+from calibrant.core.groups import Groups
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.groups import Groups
-from calibrant.predictions import read
 from calibrant.reporting.drift import drift, read_times
 
 DAY = np.timedelta64(1, "D")

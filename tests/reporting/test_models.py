@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.predictions_read import read
 from calibrant.reporting.models import summarise_comparison
 
 NAMES = ["<b>a|b</b>", "[c](d)", "_e_"]
@@ -33,7 +34,7 @@ def test_models_that_cannot_be_told_apart_are_named(rows):
 
 def test_records_give_the_summary_of_arrays(rows):
     y, p = rows
-    records = {"one": cb.predictions.read(p, y), "two": cb.predictions.read(p**2, y)}
+    records = {"one": read(p, y), "two": read(p**2, y)}
     metrics = [cb.metrics.log_loss, cb.metrics.event_brier_score]
     found = cb.metrics.compare.of(records, metrics)
     made = summarise_comparison(records, metrics, found).to_dict()

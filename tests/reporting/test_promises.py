@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._support.rounded import percent
-from calibrant.predictions import read
+from calibrant.core.predictions_read import read
+from calibrant.core.rounded import percent
 from calibrant.reporting.promises import promises
 
 

@@ -7,9 +7,9 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.parts import gather
 from calibrant.errors import InputError
-from calibrant.forecasts.parts import gather
-from calibrant.forecasts.read import read_forecast
 from calibrant.reporting.regions import alone
 from calibrant.reporting.regression.task import METRICS, REGRESSION
 from calibrant.reporting.report import Report

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
+from calibrant.core.predictions_read import read
 from calibrant.frames.table_rows import row_hash
-from calibrant.predictions import read
 from calibrant.reporting import curves
 from calibrant.reporting.classification import SCORES
 from calibrant.reporting.regions import by_region, confidence_gaps

@@ -6,9 +6,9 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.logistic import softmax
-from calibrant.contracts.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.predictions import read
 from calibrant.select.auto import default_calibrator
 from calibrant.select.candidates import candidates_for
 from calibrant.select.held_out import canonical

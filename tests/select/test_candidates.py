@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.contracts.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator
 from calibrant.select.candidates import CANDIDATES, candidates_for
 
 MORE_THAN_TWO = ["ensemble temperature scaling", "structured matrix scaling"]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.groups import in_clusters
+from calibrant.core.labels import SoftLabels
+from calibrant.core.predictions_read import read
+from calibrant.core.splits import cross_fit, out_of_fold
 from calibrant.errors import InputError
-from calibrant.folds.splits import cross_fit, out_of_fold
-from calibrant.groups import in_clusters
-from calibrant.labels import SoftLabels
-from calibrant.predictions import read
 from calibrant.select import auto
 from calibrant.select.candidates import candidates_for
 from calibrant.select.held_out import canonical

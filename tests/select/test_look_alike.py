@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.predictions_read import read
 from calibrant.errors import CalibrationWarning
-from calibrant.predictions import read
 from calibrant.select.look_alike import caution_look_alike, neighbours_nearest
 
 

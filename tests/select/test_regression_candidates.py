@@ -5,7 +5,7 @@ within what cost.
 import numpy as np
 import pytest
 
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
 
 

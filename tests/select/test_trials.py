@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.tags import Tags
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.predictions_read import read
+from calibrant.core.tags import Tags
 from calibrant.errors import InputError
-from calibrant.predictions import read
 from calibrant.select import auto, candidates, trials
 from calibrant.select.candidates import CANDIDATES, Candidate
 from calibrant.select.held_out import HeldOut, canonical

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.forecasts.read import read_forecast
 from calibrant.metrics import accuracy, log_loss, root_mean_squared_error
-from calibrant.predictions import read
 from calibrant.shift.estimands import (
     CLASS_METRICS,
     ERROR_METRICS,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.predictions_read import read
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.predictions import read
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit, logit
 
 from calibrant import metrics
-from calibrant.labels import SoftLabels
+from calibrant.core.labels import SoftLabels
 
 METRICS = [
     metrics.log_loss,

@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
 from calibrant._numerics.logistic import log_softmax_mixed, softmax
-from calibrant.contracts.metric import MeanMetric
-from calibrant.contracts.signal import Signal
-from calibrant.contracts.tags import MapTags, SignalTags, Tags
+from calibrant.core.metric import MeanMetric
+from calibrant.core.signal import Signal
+from calibrant.core.tags import MapTags, SignalTags, Tags
 from calibrant.errors import FitWarning, InputError
 from calibrant.testing import (
     calibrator_checks,
@@ -30,7 +30,7 @@ from calibrant.testing import (
 )
 
 
-class Shrink(cb.contracts.Calibrator):
+class Shrink(cb.core.Calibrator):
     """A small honest calibrator of another package: mixes in the (smoothed) class rates. The
     broken ones below derive from it.
     """
@@ -379,7 +379,7 @@ def test_every_calibrator_check_but_one_is_seen_failing():
     assert checks - set(BROKEN_CALIBRATORS) == {"one_column_is_two"}
 
 
-class Rate(cb.contracts.Map):
+class Rate(cb.core.Map):
     """A small honest map: the smoothed base rate, whatever the score."""
 
     tags: ClassVar[MapTags] = MapTags(domain="unit", monotone=True)

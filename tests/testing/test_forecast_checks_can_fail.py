@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.contracts import Guarantee
-from calibrant.contracts.tags import Tags
-from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.read import as_forecast
+from calibrant.core import Guarantee
+from calibrant.core.forecasts_read import as_forecast
+from calibrant.core.normal import NormalForecast
+from calibrant.core.tags import Tags
 from calibrant.testing import calibrator_checks, check_calibrator
 
 
-@cb.contracts.register
-class Honest(cb.contracts.RegressionCalibrator):
+@cb.core.register
+class Honest(cb.core.RegressionCalibrator):
     """A small honest one: the root of the weighted mean of squared standardised errors, never 0."""
 
     tags: ClassVar[Tags] = Tags(output="distribution")
@@ -113,7 +113,7 @@ class GlobalGenerator(Honest):
         return {"factor_": super()._fit_output(record)["factor_"] + 1e-9 * np.random.rand()}  # noqa: NPY002
 
 
-@cb.contracts.register
+@cb.core.register
 class ForgetsOnSaving(Honest):
     def __getstate__(self):
         return {

@@ -13,8 +13,8 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.logistic import softmax
+from calibrant.core.predictions_read import read
 from calibrant.errors import CalibrationWarning
-from calibrant.predictions import read
 from calibrant.testing import all_calibrators, all_maps
 
 pytestmark = pytest.mark.filterwarnings("ignore::calibrant.errors.CalibrationWarning")

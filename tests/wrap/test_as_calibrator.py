@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant._support.registry import offered
+from calibrant.core.registry import offered
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 
-MAPS = offered(cb.contracts.Map)
+MAPS = offered(cb.core.Map)
 
 
 def test_a_calibrator_stands_for_itself_and_none_for_the_default():

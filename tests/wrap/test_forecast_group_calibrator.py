@@ -126,8 +126,8 @@ def test_several_outputs_other_forecasts_and_saving(tmp_path):
     draws = mean[:, None] + std[:, None] * np.random.default_rng(0).normal(size=(1500, 200))
     of_samples = (
         ForecastGroupCalibrator()
-        .fit(cb.forecasts.SampleForecast(draws), y, groups=groups)
-        .predict(cb.forecasts.SampleForecast(draws), groups=groups)
+        .fit(cb.regression.SampleForecast(draws), y, groups=groups)
+        .predict(cb.regression.SampleForecast(draws), groups=groups)
     )
     assert np.abs(of_samples.mean - one.mean).mean() < 0.1
 

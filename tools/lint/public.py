@@ -17,8 +17,8 @@ from tools.lint.sources import ROOT
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant._exports import faces
-from calibrant.contracts.metric import Metric
+from calibrant.core._exports import faces
+from calibrant.core.metric import Metric
 from calibrant.frames.kernel import SUMMED
 from calibrant.reporting.classification import KEYS
 from calibrant.reporting.regression.task import METRICS
@@ -27,7 +27,7 @@ __all__ = ["CHECKS"]
 
 #: Faces whose every name has all sections: methods, metrics, displays and rules.
 METHODS = (
-    *("confidence", "decisions", "displays", "forecasts", "maps", "metrics", "monitoring"),
+    *("confidence", "decisions", "displays", "maps", "metrics", "monitoring"),
     *("regression", "scalings", "signals", "wrap"),
 )
 TEMPLATES = ("Calibrator", "Map", "Signal", "RegressionCalibrator")
@@ -99,7 +99,7 @@ def parts_are_exported() -> Iterator[str]:
     templates = tuple(
         c
         for c in _classes()
-        if c.__module__.startswith("calibrant.contracts.") and issubclass(c, BaseEstimator)
+        if c.__module__.startswith("calibrant.core.") and issubclass(c, BaseEstimator)
     )
     parts = [c for c in _classes() if issubclass(c, templates) and _is_finished(c)]
     parts += [
@@ -183,7 +183,7 @@ def _exported() -> list[tuple[str, Any]]:
 
 
 def _is_part(value: Any) -> bool:
-    kinds = (cb.contracts.Calibrator, cb.contracts.Map, cb.contracts.Signal, Metric)
+    kinds = (cb.core.Calibrator, cb.core.Map, cb.core.Signal, Metric)
     return inspect.isclass(value) and issubclass(value, kinds)
 
 

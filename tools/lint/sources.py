@@ -10,7 +10,7 @@ from pathlib import Path
 from tools.check_imports import ORDER
 from tools.measure import reaches
 
-from calibrant._exports import exports, faces
+from calibrant.core._exports import exports, faces
 
 __all__ = ["CHECKS", "PACKAGE", "ROOT", "trees"]
 
@@ -25,16 +25,14 @@ DRAWERS = {"utils.py", "util.py", "helpers.py", "misc.py", "common.py"}
 #: Reaches for another object's underscore, by folder: what is reached for, and why it is justified.
 #: Everything else goes by level 2.
 JUSTIFIED = {
-    "contracts": {
-        "metric._check": "the template checks the options of the copy of itself that it just made"
-    },
-    "errors": {"sys._getframe": "the only way to the user's line, which a warning must name"},
-    "forecasts": {
+    "core": {
+        "metric._check": "the template checks the options of the copy of itself that it just made",
         "out._mean": "a forecast of its own class, made without the checks",
         "out._std": "the same",
         "out._set": "the same",
         "QuantileForecast._like": "a second constructor of the class itself",
     },
+    "errors": {"sys._getframe": "the only way to the user's line, which a warning must name"},
     "frames": {
         "table._meta": "dask offers no other way to the types of an empty part",
         "ence._sums": "the sums that tables of any size add up, in the metric's own cells",
@@ -46,9 +44,9 @@ JUSTIFIED = {
 
 #: Files that import a module by its name, and why.
 BY_NAME = {
-    "_exports.py": "faces import a name when it is first asked for",
-    "_support/extras.py": "libraries of others that may be missing",
-    "_support/registry.py": "the class of a saved file, by the one table of names",
+    "core/_exports.py": "faces import a name when it is first asked for",
+    "core/extras.py": "libraries of others that may be missing",
+    "core/registry.py": "the class of a saved file, by the one table of names",
     "cli/group.py": (
         "one module a command, by the one table of commands, none loaded before it is run"
     ),
@@ -64,10 +62,9 @@ OLD_PACKAGES = {
     "cli",
     "comparison",
     "confidence",
+    "core",
     "datasets",
     "displays",
-    "folds",
-    "forecasts",
     "frames",
     "frames/engines",
     "maps",
@@ -77,7 +74,6 @@ OLD_PACKAGES = {
     "models",
     "monitoring",
     "neighbors",
-    "predictions",
     "regression",
     "reporting",
     "reporting/regression",
@@ -174,7 +170,7 @@ def no_class_by_a_string() -> Iterator[str]:
     for name, (text, _) in trees().items():
         if ("import_module" in text or "__import__" in text) != (name in BY_NAME):
             yield f"{name}: imports by a name and is not in BY_NAME, or the other way round"
-        if ("sys.modules" in text) != (name == "_exports.py"):
+        if ("sys.modules" in text) != (name == "core/_exports.py"):
             yield f"{name}: only _exports.py looks into sys.modules"
 
 
@@ -226,7 +222,7 @@ def _imported(name: str, tree: ast.Module) -> Iterator[str]:
 
 def covered_files() -> Iterator[str]:
     """A test names something that each file offers, or a covered file stands on it."""
-    skipped = ("__init__.py", "__main__.py", "_exports.py")
+    skipped = ("__init__.py", "__main__.py", "core/_exports.py")
     sources = {
         _module(name): (_offered(tree), set(_imported(name, tree)))
         for name, (_, tree) in trees().items()

@@ -49,7 +49,7 @@ class Problem:
         return {part: signal.score(P[part], X=X[part]) for part in P}
 
 
-class Known(cb.contracts.Signal):
+class Known(cb.core.Signal):
     """Scores computed before, by the row numbers given as X."""
 
     def __init__(self, scores, inputs="probability", classes=None):

@@ -1,1 +1,1 @@
-"""Support code of the contracts: saving, the registry, files, extras, options, status, solving."""
+"""Order of files by the numbers in their names."""

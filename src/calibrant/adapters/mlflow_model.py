@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._support.extras import import_extra
-from calibrant._support.saving import load
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.kinds import require_any_calibrator
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.domain import Facet
+from calibrant.core.extras import import_extra
+from calibrant.core.kinds import require_any_calibrator
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.saving import load
 from calibrant.errors import InputError
 
 __all__ = ["MlflowCalibrator", "_load_pyfunc", "trusted_types"]

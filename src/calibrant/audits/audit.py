@@ -7,13 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._numerics.bootstrap import numbered_by_content, row_codes
-from calibrant._support.options import (
-    require_count,
-    require_not_negative,
-    require_option,
-    seeded,
-)
-from calibrant.arrays import ArrayLike
 from calibrant.audits.families import audited
 from calibrant.audits.found import number_features
 from calibrant.audits.levels import Column, cells, columns_of, family
@@ -26,23 +19,19 @@ from calibrant.audits.sample import (
     of_outcomes,
     of_predictions,
 )
-from calibrant.contracts.domain import (
-    Facet,
-    columns_named,
-    domain_of,
-    domain_of_input,
-    outcomes_apart,
-)
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_labelled
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.domain import Facet, columns_named, domain_of, domain_of_input, outcomes_apart
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind, clustered, label_columns
+from calibrant.core.interval import require_level
+from calibrant.core.labels import array_of
+from calibrant.core.options import require_count, require_not_negative, require_option, seeded
+from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_labelled
 from calibrant.errors import InputError
-from calibrant.forecasts.read import read_forecast
 from calibrant.frames.evaluation import Evaluation
 from calibrant.frames.sketch import ScoreSketch
 from calibrant.frames.state import GroupState
-from calibrant.groups import WeightKind, clustered, label_columns
-from calibrant.labels import array_of
-from calibrant.predictions import Inputs
 from calibrant.questions.domain import QUESTIONS
 
 __all__ = ["audit", "audit_record"]

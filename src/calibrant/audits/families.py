@@ -7,13 +7,13 @@ import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._numerics.intervals import normal_quantile
-from calibrant._support.blas import on_one_blas_thread
 from calibrant.audits.found import found_groups
 from calibrant.audits.levels import Column, Family, everyone, family
 from calibrant.audits.nulls import Tested, tested_groups
 from calibrant.audits.result import Audit, GroupGap, MulticalibrationError
 from calibrant.audits.rows import gaps, sorted_gaps
 from calibrant.audits.sample import Sample, ScoreSample
+from calibrant.core.blas import on_one_blas_thread
 from calibrant.errors import InputError
 
 __all__ = ["audited"]

@@ -9,7 +9,7 @@ from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.clusters import membership
 from calibrant.audits.levels import Family
 from calibrant.audits.sample import Sample
-from calibrant.groups import coded
+from calibrant.core.groups import coded
 
 __all__ = ["found_groups", "number_features"]
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from calibrant._support.card import Card, Shown
-from calibrant._support.extras import import_extra
-from calibrant._support.rounded import percent
-from calibrant.contracts.columns import plain
+from calibrant.core.card import Card, Shown
+from calibrant.core.columns import plain
+from calibrant.core.extras import import_extra
+from calibrant.core.rounded import percent
 
 __all__ = ["Audit", "GroupGap", "MulticalibrationError"]
 

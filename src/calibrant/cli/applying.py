@@ -12,7 +12,6 @@ import click
 import numpy as np
 
 import calibrant
-from calibrant._support.files import replacing
 from calibrant.cli.choosing import beside, fitting, in_stored_unit, saved
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing, refuse_unused
@@ -21,8 +20,9 @@ from calibrant.cli.reading import read_source, rows_left
 from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.domain import Facet
+from calibrant.core.files import replacing
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.monitoring.lock import Lock
 from calibrant.questions.domain import QUESTIONS

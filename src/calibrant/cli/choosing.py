@@ -17,11 +17,11 @@ from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.comparison.given import resolve, shown_name
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.map import Map
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.map import Map
+from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
 from calibrant.monitoring.lock import Lock, read_lock
 
 if TYPE_CHECKING:

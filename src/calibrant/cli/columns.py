@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 import numpy as np
 
-from calibrant._support.text_table import abridged
 from calibrant.cli.wording import few, say
+from calibrant.core.labels import is_missing, is_number, partner_of
+from calibrant.core.levels import NO_VALUE, is_unlabelled
+from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, warn
 from calibrant.frames.columns import class_names, encode, event_places, starred, whole_numbers
 from calibrant.frames.engines.choosing import choose, opened, reading
-from calibrant.labels import is_missing, is_number, partner_of
-from calibrant.levels import NO_VALUE, is_unlabelled
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns

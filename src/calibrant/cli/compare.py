@@ -103,7 +103,7 @@ def compare(
     from calibrant import metrics
     from calibrant.cli.reading import column_of
     from calibrant.cli.tables import print_table
-    from calibrant.groups import clustered
+    from calibrant.core.groups import clustered
     from calibrant.metrics.chosen_by import CHOSEN_BY
     from calibrant.reporting.models import summarise_comparison
     from calibrant.reporting.report import Report, require_page
@@ -245,7 +245,7 @@ def _require_same_rows(first, ours, other, theirs):
 
 def _metrics(keys, domain):
     from calibrant import metrics
-    from calibrant.contracts.metric import Metric
+    from calibrant.core.metric import Metric
 
     known = (getattr(metrics, name) for name in metrics.__all__)
     of_task = {one.key: one for one in known if isinstance(one, Metric) and one.domain is domain}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from calibrant.cli.columns import missing_in
-from calibrant.contracts.domain import DOMAINS, Domain, Facet
-from calibrant.contracts.record import Record
+from calibrant.core.contracts_record import Record
+from calibrant.core.domain import DOMAINS, Domain, Facet
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from typing import Any
 
 import click
 
-from calibrant._support.rounded import percent
 from calibrant.cli.options import (
     FILE,
     SHARE,
@@ -20,6 +19,7 @@ from calibrant.cli.options import (
     version_option,
 )
 from calibrant.cli.wording import say
+from calibrant.core.rounded import percent
 
 __all__ = ["decide", "right_of"]
 
@@ -249,6 +249,6 @@ def right_of(data: Any) -> Any:
     """Return (n,) whether each answer was right. The values are read as logits, because any number
     may be a score.
     """
-    from calibrant.predictions import read
+    from calibrant.core.predictions_read import read
 
     return read(data.values, data.labels, inputs="logit", classes=data.classes).labels == 1

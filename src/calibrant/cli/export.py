@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from calibrant import export as emitters
-from calibrant._support.extras import import_extra
-from calibrant._support.files import replacing
 from calibrant.cli.options import SAVED, force_option, output_option, refuse_existing, refuse_unused
 from calibrant.cli.wording import say
-from calibrant.contracts.symbolic import RISKS
+from calibrant.core.extras import import_extra
+from calibrant.core.files import replacing
+from calibrant.core.symbolic import RISKS
 from calibrant.errors import InputError
 
 __all__ = ["export"]

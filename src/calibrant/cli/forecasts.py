@@ -7,13 +7,13 @@ import numpy as np
 
 from calibrant.cli.columns import ARRAYS, as_floats
 from calibrant.cli.data_file import DataFile
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.reading import REGRESSION
+from calibrant.core.domain import Domain
+from calibrant.core.forecast import Forecast
+from calibrant.core.forecasts_read import ForecastRecord, read_forecast
+from calibrant.core.normal import NormalForecast, require_order
+from calibrant.core.quantiles import QuantileForecast, SampleForecast
+from calibrant.core.reading import REGRESSION
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.normal import NormalForecast, require_order
-from calibrant.forecasts.quantiles import QuantileForecast, SampleForecast
-from calibrant.forecasts.read import ForecastRecord, read_forecast
 from calibrant.frames.columns import starred_levels
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._support.extras import import_extra
 from calibrant.cli.choosing import chosen, fitting
 from calibrant.cli.columns import as_floats, labels_in
 from calibrant.cli.options import Columns
@@ -22,13 +21,14 @@ from calibrant.cli.reading import labelled, read_file, read_source, rows_left
 from calibrant.cli.sources import parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import few, say
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.reading import CLASSIFICATION
+from calibrant.core.domain import Facet
+from calibrant.core.extras import import_extra
+from calibrant.core.labels import places
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, MissingDependencyError
-from calibrant.folds.model_outputs import is_fitted
 from calibrant.frames.columns import Layout, whole_numbers
 from calibrant.frames.table_rows import TableRows, drawn, row_count, row_hash
-from calibrant.labels import places
 from calibrant.reporting.table.report import TableReport
 
 __all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any"]

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any
 
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
 from calibrant.errors import MissingDependencyError
 
 __all__ = ["main"]

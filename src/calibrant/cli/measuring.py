@@ -20,7 +20,7 @@ from calibrant.cli.options import Columns
 from calibrant.cli.reading import column_of, columns_of, features_of
 from calibrant.cli.training import training_of
 from calibrant.cli.wording import shown
-from calibrant.groups import WeightKind
+from calibrant.core.groups import WeightKind
 
 __all__ = ["Asked", "measured"]
 

@@ -11,14 +11,14 @@ from typing import Any
 import click
 
 import calibrant
-from calibrant._support.registry import key_of, offered, registered
-from calibrant._support.text_table import abridged
 from calibrant.cli.wording import said, say
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain import DOMAINS, Domain, Facet
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.map import Map
-from calibrant.contracts.reading import CLASSIFICATION
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.domain import DOMAINS, Domain, Facet
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.map import Map
+from calibrant.core.reading import CLASSIFICATION
+from calibrant.core.registry import key_of, offered, registered
+from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 
@@ -138,7 +138,7 @@ def calibrators_of(domain: Domain, given: Collection[str] = ()) -> dict[str, typ
 
     Examples
     --------
-    >>> from calibrant.contracts.reading import REGRESSION
+    >>> from calibrant.core.reading import REGRESSION
     >>> calibrators_of(REGRESSION)["std"]()
     StdScaling()
     """
@@ -199,7 +199,7 @@ def make(name: str, domain: Domain = CLASSIFICATION, target: str = "classes") ->
 
     Examples
     --------
-    >>> from calibrant.contracts.reading import REGRESSION
+    >>> from calibrant.core.reading import REGRESSION
     >>> make("identity"), make("interval", REGRESSION)
     (Identity(), IntervalCalibration())
     >>> make("isotonic-by-class")

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from calibrant._support.limits import MOST_COUNT
 from calibrant.cli.options import (
     FAILED,
     FILE,
@@ -22,6 +21,7 @@ from calibrant.cli.options import (
     target_option,
 )
 from calibrant.cli.wording import say
+from calibrant.core.limits import MOST_COUNT
 
 __all__ = ["monitor"]
 

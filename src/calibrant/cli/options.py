@@ -12,8 +12,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from calibrant._support.limits import MOST_COUNT
 from calibrant.cli.paths import STDIN, is_pattern, paths_of
+from calibrant.core.limits import MOST_COUNT
 from calibrant.errors import InputError
 
 __all__ = [
@@ -574,7 +574,7 @@ def refuse_existing(path: Path, force: bool, *read: Any) -> None:
     """Stop before the work if the output cannot be written, or would replace a file that is
     ``read``.
     """
-    from calibrant._support.files import target
+    from calibrant.core.files import target
 
     try:
         found = target(path, overwrite=force)

@@ -14,13 +14,14 @@ from calibrant.cli.columns import ARRAYS, as_risk, event_of, missing_in, require
 from calibrant.cli.data_file import DataFile
 from calibrant.cli.options import Columns
 from calibrant.cli.wording import few
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.reading import CLASSIFICATION
+from calibrant.core.domain import Domain
+from calibrant.core.labels import label_key, places
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, warn
-from calibrant.folds.model_outputs import is_fitted
 from calibrant.frames.columns import starred, whole_numbers
-from calibrant.labels import label_key, places
-from calibrant.predictions import Predictions, read
 
 __all__ = ["WORDS", "PredictionFile", "column_order", "key_of", "require_inputs"]
 
@@ -35,7 +36,7 @@ class PredictionFile(DataFile):
     ----------
     values : (n, K) or (n,)
     inputs : "probability" or "logit", or "score": any real number, higher if the event is likelier
-    classes : as ``calibrant.predictions.read`` takes them, or None
+    classes : as ``calibrant.core.predictions_read`` takes them, or None
     names : list of str
         The arrays or columns that hold ``values``.
     event

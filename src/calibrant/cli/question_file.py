@@ -13,9 +13,9 @@ from calibrant.cli.data_file import DataFile
 from calibrant.cli.options import Columns
 from calibrant.cli.sources import reading_file
 from calibrant.cli.wording import few, say
-from calibrant.contracts.domain import Domain
+from calibrant.core.domain import Domain
+from calibrant.core.groups import coded
 from calibrant.errors import InputError
-from calibrant.groups import coded
 from calibrant.monitoring.lock import Lock
 from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS

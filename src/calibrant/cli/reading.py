@@ -16,9 +16,9 @@ from calibrant.cli.predictions import PredictionFile
 from calibrant.cli.question_file import QuestionFile
 from calibrant.cli.row_text import typed
 from calibrant.cli.wording import few, say
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.groups import NamedColumns
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
-from calibrant.groups import NamedColumns
 
 __all__ = [
     "column_of",

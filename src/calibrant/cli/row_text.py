@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.core.levels import NUMBER, level_of
 from calibrant.errors import InputError
-from calibrant.levels import NUMBER, level_of
 
 __all__ = [
     "NestedColumns",

@@ -14,9 +14,6 @@ import click
 import numpy as np
 
 from calibrant._numerics.logistic import sigmoid
-from calibrant._support.extras import import_extra
-from calibrant._support.files import replacing
-from calibrant._support.text_table import abridged
 from calibrant.cli.columns import (
     ARRAYS,
     PATTERNS,
@@ -38,8 +35,11 @@ from calibrant.cli.reading import labelled, rows_left
 from calibrant.cli.sources import open_source, parts_of
 from calibrant.cli.tables import own_words, print_table, progress
 from calibrant.cli.wording import say
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.domain import Facet
+from calibrant.core.extras import import_extra
+from calibrant.core.files import replacing
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
 from calibrant.frames.columns import starred, starred_levels
 from calibrant.frames.engines.choosing import choose, columns_of

@@ -20,9 +20,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._support.extras import import_extra
-from calibrant._support.saving import read_npy
-from calibrant._support.text_table import abridged
 from calibrant.cli.paths import STDIN, paths_of
 from calibrant.cli.row_text import (
     NestedColumns,
@@ -34,8 +31,11 @@ from calibrant.cli.row_text import (
     separator_of,
     with_points,
 )
+from calibrant.core.extras import import_extra
+from calibrant.core.labels import label_array
+from calibrant.core.saving import read_npy
+from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, MissingDependencyError
-from calibrant.labels import label_array
 
 __all__ = ["KINDS", "NpySource", "NpzSource", "open_source", "parts_of"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from calibrant._support.text_table import wrapped
+from calibrant.core.text_table import wrapped
 
 __all__ = ["few", "said", "say", "shown"]
 

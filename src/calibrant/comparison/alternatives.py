@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant.comparison.scores import Estimate
-from calibrant.contracts.domain import domain_of
+from calibrant.core.domain import domain_of
 from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.comparison import PairRow
 from calibrant.metrics.comparison import compare as in_pairs

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._exports import public_path
-from calibrant._support.estimators import explained
 from calibrant.comparison.given import shown_name
-from calibrant.contracts.domain import Facet, domain_of
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
-from calibrant.contracts.record import Record
-from calibrant.forecasts.normal import NormalForecast
+from calibrant.core._exports import public_path
+from calibrant.core.contracts_record import Record
+from calibrant.core.domain import Facet, domain_of
+from calibrant.core.estimators import explained
+from calibrant.core.normal import NormalForecast
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.questions.domain import QUESTIONS
 
 __all__ = ["Choice", "choice", "made_by"]

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from calibrant.contracts.domain import Domain, Facet
-from calibrant.contracts.kinds import require_any_calibrator, require_regression_calibrator
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.domain import Domain, Facet
+from calibrant.core.kinds import require_any_calibrator, require_regression_calibrator
+from calibrant.core.labels import by_text
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
-from calibrant.labels import by_text
 from calibrant.questions.automatic import AutoQuestionCalibrator
 from calibrant.questions.domain import QUESTIONS
 from calibrant.scalings.constant import Identity

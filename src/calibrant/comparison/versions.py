@@ -12,30 +12,31 @@ from calibrant._numerics.certificates import rows_for_rate
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.intervals import mean_limits, normal_quantile, powers
 from calibrant._numerics.pooling import row_sums
-from calibrant._support.options import seeded
-from calibrant.arrays import ArrayLike
 from calibrant.audits.families import audited
 from calibrant.audits.levels import Column, cells, columns_of, family
 from calibrant.audits.sample import ScoreSample
 from calibrant.comparison.given import resolve
 from calibrant.comparison.version_result import GroupMove, Move, VersionComparison
-from calibrant.contracts.domain import Domain, Facet, columns_named, domain_of_input
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION, read_for, require_own_options
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.domain import Domain, Facet, columns_named, domain_of_input
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.forecasts_read import as_forecast
+from calibrant.core.given import Inputs
+from calibrant.core.groups import clustered, label_columns
+from calibrant.core.interval import require_level
+from calibrant.core.labels import array_of, is_missing
+from calibrant.core.options import seeded
+from calibrant.core.pairs import require_row_order, shared_classes
+from calibrant.core.predictions_read import read
+from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_for, require_own_options
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError, naming
-from calibrant.forecasts.read import as_forecast
-from calibrant.groups import clustered, label_columns
-from calibrant.labels import array_of, is_missing
 from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.comparison import compare
 from calibrant.monitoring.lock import Lock
 from calibrant.monitoring.promises import SwapCheck, check_promise
-from calibrant.predictions import Inputs, read
-from calibrant.predictions.pairs import require_row_order, shared_classes
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pairs import read_paired
 from calibrant.questions.rules import QuestionRules

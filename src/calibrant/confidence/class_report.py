@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import beta_interval
-from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.columns import Record
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.kinds import require_calibrator
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.class_rates import ClassRates
+from calibrant.core.columns import Record
+from calibrant.core.given import Inputs
+from calibrant.core.interval import require_level
+from calibrant.core.kinds import require_calibrator
+from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.predictions import Inputs
 
 __all__ = ["ClassReport", "class_report"]
 

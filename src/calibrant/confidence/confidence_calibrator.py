@@ -6,18 +6,19 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant._numerics.clusters import rows_by_group
-from calibrant._support.class_rates import ClassRates
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.kinds import require_map, require_signal
-from calibrant.contracts.map import Map
-from calibrant.contracts.signal import Signal, fitted_signal
-from calibrant.contracts.tags import Tags
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.class_rates import ClassRates
+from calibrant.core.given import Inputs
+from calibrant.core.kinds import require_map, require_signal
+from calibrant.core.map import Map
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.signal import Signal, fitted_signal
+from calibrant.core.tags import Tags
 from calibrant.errors import InputError
 from calibrant.maps.binning import HistogramBinning
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.kernel_density import KernelDensity
-from calibrant.predictions import Inputs, Predictions
 from calibrant.signals.from_probabilities import TopProbability
 
 __all__ = ["ConfidenceCalibrator"]

@@ -15,16 +15,16 @@ from calibrant._numerics.logistic import (
     sigmoid,
     smoothed_targets,
 )
-from calibrant._support.class_rates import ClassRates
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.kinds import require_map, require_signal
-from calibrant.contracts.map import Map
-from calibrant.contracts.signal import Signal, fitted_signal
-from calibrant.contracts.tags import Tags
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.class_rates import ClassRates
+from calibrant.core.given import Inputs
+from calibrant.core.kinds import require_map, require_signal
+from calibrant.core.map import Map
+from calibrant.core.signal import Signal, fitted_signal
+from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
-from calibrant.predictions import Inputs
 from calibrant.signals.nearest_rows import NearestRows
 from calibrant.signals.separation import FastSeparation, Separation
 

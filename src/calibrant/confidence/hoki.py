@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins
-from calibrant._support.options import require_count
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.kinds import require_signal
-from calibrant.contracts.signal import Signal, fitted_signal
-from calibrant.contracts.tags import Tags
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.given import Inputs
+from calibrant.core.kinds import require_signal
+from calibrant.core.options import require_count
+from calibrant.core.signal import Signal, fitted_signal
+from calibrant.core.tags import Tags
 from calibrant.errors import InputError
-from calibrant.predictions import Inputs
 from calibrant.signals.label_stability import LabelStability
 
 __all__ = ["HokiCalibrator"]

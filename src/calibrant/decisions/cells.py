@@ -7,14 +7,14 @@ import numpy as np
 
 from calibrant._numerics.bins import upper_edges
 from calibrant._numerics.conformal import order_statistic, rows_needed
-from calibrant._support.options import require_option
-from calibrant._support.saving import Saved
-from calibrant.arrays import column_names, plain_array
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.core.arrays import column_names, plain_array
+from calibrant.core.groups import read_groups
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.levels import positions
+from calibrant.core.options import require_option
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError, SparseDataWarning, warn
-from calibrant.groups import read_groups
-from calibrant.levels import positions
-from calibrant.predictions import Predictions
 
 __all__ = [
     "By",

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.estimators import NotFittedError
-from calibrant.arrays import weights, whole_rows
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.kinds import require_calibrator, require_signal
-from calibrant.contracts.signal import Signal, fitted_signal
+from calibrant.core.arrays import weights, whole_rows
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.estimators import NotFittedError
+from calibrant.core.kinds import require_calibrator, require_signal
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.signal import Signal, fitted_signal
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
-from calibrant.predictions import Predictions
 
 __all__ = [
     "confidence_of",

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from calibrant._support.rounded import percent
-from calibrant._support.saving import Saved
-from calibrant.contracts.columns import plain
+from calibrant.core.columns import plain
+from calibrant.core.rounded import percent
+from calibrant.core.saving import Saved
 
 __all__ = ["Certificate"]
 
@@ -44,7 +44,7 @@ class Certificate(Saved):
     See Also
     --------
     SelectiveClassifier, NeymanPearsonClassifier : make certificates.
-    contracts.Guarantee : the promise, with its assumptions.
+    core.Guarantee : the promise, with its assumptions.
 
     Examples
     --------

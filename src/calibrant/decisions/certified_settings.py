@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.certificates import binomial_p_value, fixed_sequence, hoeffding_bentkus
-from calibrant._support.options import require_count
-from calibrant.arrays import to_array, weights
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.core.arrays import to_array, weights
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.options import require_count
 from calibrant.decisions.certainty import repetitions, require_share
 from calibrant.errors import InputError
 
@@ -26,7 +26,7 @@ class CertifiedSettings:
     p_values : (m,) largest p-value over the risks, for each setting.
     losses : (J, m) mean loss of each risk and setting
     n : (J, m) number of rows behind each mean
-    guarantee : contracts.Guarantee
+    guarantee : core.Guarantee
 
     See Also
     --------

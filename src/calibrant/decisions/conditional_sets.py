@@ -8,13 +8,17 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.bootstrap import placed_codes, uniform_of_rows
 from calibrant._numerics.conformal import conditional_limits
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.saving import Saved
-from calibrant.arrays import column_names, to_array
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.guarantee import Guarantee, Promised
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.arrays import column_names, to_array
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.given import Inputs
+from calibrant.core.guarantee import Guarantee, Promised
+from calibrant.core.interval import require_level
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
+from calibrant.core.saving import Saved
 from calibrant.decisions.cells import rows_of_cells
 from calibrant.decisions.set_rows import (
     SetRows,
@@ -26,8 +30,6 @@ from calibrant.decisions.set_rows import (
 )
 from calibrant.decisions.set_scores import ScoreName
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
-from calibrant.predictions import Inputs, Predictions, read
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["ConditionalScores", "ConditionalSets", "read_features"]
@@ -141,7 +143,7 @@ class ConditionalSets(Promised, Saved, BaseEstimator):
 
     Attributes
     ----------
-    guarantee_ : contracts.Guarantee
+    guarantee_ : core.Guarantee
     rule_ : the rule that scores rows
     scores_ : the calibration scores (``scores``) and features (``points``)
     n_ : float, number of rows behind the promise

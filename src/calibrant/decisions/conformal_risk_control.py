@@ -6,18 +6,20 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import arrays
 from calibrant._numerics.conformal import least_parameter
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_option
-from calibrant._support.saving import Saved
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.guarantee import Guarantee, Promised
-from calibrant.contracts.signal import Signal
+from calibrant.core import arrays
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.given import Inputs
+from calibrant.core.groups import read_clusters
+from calibrant.core.guarantee import Guarantee, Promised
+from calibrant.core.options import require_option
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.saving import Saved
+from calibrant.core.signal import Signal
 from calibrant.decisions.certainty import confidence_of, repetitions, require_share
 from calibrant.errors import InputError
-from calibrant.groups import read_clusters
-from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["ConformalRiskControl"]
 

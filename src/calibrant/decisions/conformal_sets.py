@@ -5,15 +5,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.saving import Saved
-from calibrant._support.trial import trial, trial_rows
-from calibrant.arrays import ArrayLike, new_weights
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.guarantee import Guarantee, Promised
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.arrays import ArrayLike, new_weights
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind, clustered
+from calibrant.core.guarantee import Guarantee, Promised
+from calibrant.core.interval import require_level
+from calibrant.core.labels import array_of
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
+from calibrant.core.saving import Saved
+from calibrant.core.trial import trial, trial_rows
 from calibrant.decisions.cells import By, ScoreCounts, rows_of_cells, set_promise, short_cells
 from calibrant.decisions.set_rows import (
     SetRows,
@@ -27,10 +33,6 @@ from calibrant.decisions.set_rows import (
 )
 from calibrant.decisions.set_scores import ScoreName
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
-from calibrant.groups import WeightKind, clustered
-from calibrant.labels import array_of
-from calibrant.predictions import Inputs, Predictions, read
 from calibrant.select.look_alike import caution_look_alike
 from calibrant.wrap.one_vs_rest import as_calibrator
 
@@ -88,7 +90,7 @@ class ConformalSets(Promised, Saved, BaseEstimator):
 
     Attributes
     ----------
-    guarantee_ : contracts.Guarantee
+    guarantee_ : core.Guarantee
     rule_ : the calibration scores (``held``) of each class or group (``cells``), and the scoring of
         rows (``raps``, ``calibrator``)
     n_ : float, number of rows, or clusters, behind the promise; of weighted rows the effective

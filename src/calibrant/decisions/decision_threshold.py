@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.thresholds import crossing_interval, net_benefit
-from calibrant._support.card import Card, Shown, Tile
-from calibrant._support.options import seeded
-from calibrant._support.rounded import percent
-from calibrant.arrays import require_pairs
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.columns import Result
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.arrays import require_pairs
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.card import Card, Shown, Tile
+from calibrant.core.columns import Result
+from calibrant.core.given import Inputs
+from calibrant.core.interval import require_level
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.options import seeded
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
+from calibrant.core.rounded import percent
+from calibrant.core.splits import cross_fit, fit_clone
 from calibrant.errors import InputError, warn
-from calibrant.folds.model_outputs import is_fitted
-from calibrant.folds.splits import cross_fit, fit_clone
-from calibrant.predictions import Inputs, Predictions
 from calibrant.select.auto import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 

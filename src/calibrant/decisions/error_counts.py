@@ -5,8 +5,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import arrays
-from calibrant._support.saving import Saved
+from calibrant.core import arrays
+from calibrant.core.saving import Saved
 from calibrant.decisions.certainty import repetitions
 from calibrant.errors import InputError
 

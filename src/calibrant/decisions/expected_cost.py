@@ -9,16 +9,18 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import arrays
 from calibrant._numerics.fixed_order import multiply_rows
-from calibrant._support.card import Card, Shown
-from calibrant._support.options import require_count
-from calibrant._support.saving import Saved
-from calibrant.contracts.columns import Result
-from calibrant.contracts.reading import read_labelled
+from calibrant.core import arrays
+from calibrant.core.card import Card, Shown
+from calibrant.core.columns import Result
+from calibrant.core.given import Inputs
+from calibrant.core.labels import label_array
+from calibrant.core.options import require_count
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError
-from calibrant.labels import label_array
-from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["CostsOfDecisions", "ExpectedCost"]
 

@@ -5,19 +5,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import arrays
 from calibrant._numerics.bootstrap import one_of_each
 from calibrant._numerics.certificates import allowed_errors, fewest_rows
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.saving import Saved
-from calibrant._support.trial import trial
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.guarantee import Guarantee, Promised
+from calibrant.core import arrays
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.given import Inputs
+from calibrant.core.groups import read_clusters
+from calibrant.core.guarantee import Guarantee, Promised
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.saving import Saved
+from calibrant.core.trial import trial
 from calibrant.decisions.certainty import counted_rows, repetitions, require_share
 from calibrant.decisions.refusals import too_few
 from calibrant.errors import InputError, naming
-from calibrant.groups import read_clusters
-from calibrant.predictions import Inputs, Predictions, read
 from calibrant.select.look_alike import caution_look_alike
 
 __all__ = ["NeymanPearsonClassifier"]

@@ -6,7 +6,6 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from calibrant import arrays
 from calibrant._numerics.bootstrap import one_of_each
 from calibrant._numerics.certificates import (
     Blocks,
@@ -18,16 +17,21 @@ from calibrant._numerics.certificates import (
 )
 from calibrant._numerics.clusters import repeated_rows
 from calibrant._numerics.intervals import clopper_pearson
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_option
-from calibrant._support.rounded import percent
-from calibrant._support.saving import Saved
-from calibrant._support.trial import trial
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.guarantee import Guarantee, Promised
-from calibrant.contracts.signal import Signal
+from calibrant.core import arrays
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.given import Inputs
+from calibrant.core.groups import read_clusters
+from calibrant.core.guarantee import Guarantee, Promised
+from calibrant.core.options import require_option
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.rounded import percent
+from calibrant.core.saving import Saved
+from calibrant.core.signal import Signal
+from calibrant.core.trial import trial
 from calibrant.decisions.certainty import (
     confidence_of,
     counted_rows,
@@ -39,8 +43,6 @@ from calibrant.decisions.certificate import Certificate
 from calibrant.decisions.error_counts import ErrorCounts
 from calibrant.decisions.refusals import Search, uncertified, unrecalled
 from calibrant.errors import CalibrationWarning, InputError, warn
-from calibrant.groups import read_clusters
-from calibrant.predictions import Inputs, Predictions, read
 from calibrant.select.look_alike import caution_look_alike, copies_in
 
 __all__ = ["SelectiveClassifier"]

@@ -7,15 +7,15 @@ import numpy as np
 
 from calibrant._numerics.bootstrap import placed_codes, uniform_of_rows
 from calibrant._numerics.conformal import shares
-from calibrant._support.options import (
-    require_count,
-    require_not_negative,
-    require_option,
-    require_seed,
-)
-from calibrant._support.saving import Saved
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.interval import require_level
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind
+from calibrant.core.interval import require_level
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.options import require_count, require_not_negative, require_option, require_seed
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.saving import Saved
+from calibrant.core.splits import dealt, fit_clone
 from calibrant.decisions.cells import (
     By,
     Cells,
@@ -39,10 +39,6 @@ from calibrant.decisions.set_scores import (
     chosen_raps,
 )
 from calibrant.errors import InputError, SparseDataWarning, warn
-from calibrant.folds.model_outputs import is_fitted
-from calibrant.folds.splits import dealt, fit_clone
-from calibrant.groups import WeightKind
-from calibrant.predictions import Inputs, Predictions
 
 __all__ = [
     "SCORES",

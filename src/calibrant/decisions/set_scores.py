@@ -16,9 +16,9 @@ from calibrant._numerics.conformal import (
     order_statistic,
     within_mass,
 )
-from calibrant.contracts.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.predictions_record import Predictions
 from calibrant.errors import InputError
-from calibrant.predictions import Predictions
 
 __all__ = [
     "Aps",

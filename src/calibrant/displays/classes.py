@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
+from calibrant.core.given import Inputs
+from calibrant.core.predictions_record import Predictions
 from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, plain_text, show_title
 from calibrant.metrics.curves.joint_distribution import JointDistribution, joint_distribution
-from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.extras import import_extra
 from calibrant.confidence.confidence_curve import ConfidenceCurve, confidence_curve
 from calibrant.confidence.signal_accuracy import SignalAccuracy, signal_accuracy
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.reading import read_labelled
-from calibrant.contracts.signal import Signal
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.extras import import_extra
+from calibrant.core.given import Inputs
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
+from calibrant.core.signal import Signal
 from calibrant.displays.axes import (
     COLOURS,
     draw_axes,
@@ -20,7 +22,6 @@ from calibrant.displays.axes import (
     show_title,
 )
 from calibrant.metrics.curves.reliability import ConfidenceHistogram, confidence_histogram
-from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

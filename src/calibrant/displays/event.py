@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.thresholds import RARE
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.given import Inputs
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_grid, scale_axes, show_title
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve, decision_curve, gain_curve
 from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_curve
 from calibrant.metrics.curves.murphy_curve import MurphyCurve, murphy_curve
-from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.rounded import percent
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.given import Inputs
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
+from calibrant.core.rounded import percent
 from calibrant.displays.axes import (
     COLOURS,
     chosen_scale,
@@ -21,7 +23,6 @@ from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import reliability_curve
 from calibrant.metrics.curves.risk_distribution import RiskDistribution, risk_distribution
 from calibrant.metrics.curves.smooth import loess_curve, spline_curve
-from calibrant.predictions import Inputs, Predictions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

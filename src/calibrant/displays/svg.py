@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
 from calibrant.displays.axes import COLOURS
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._support.options import require_count
-from calibrant.contracts.expression import Expression
+from calibrant.core.expression import Expression
+from calibrant.core.options import require_count
 from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["SCHEMA_VERSION", "to_json"]
@@ -46,7 +46,7 @@ def to_json(
         column ``name``, ``levels`` or ``edges``, and ``missing``) and ``nodes``. Each node has
         ``op``, ``of`` (positions of its operands, all before it), ``width`` and the constants of
         its primitive; the last node is the result. An infinite end of "clip" is null.
-        ``calibrant.contracts.expression.PRIMITIVES`` and the page on export define the primitives.
+        ``calibrant.core.expression.PRIMITIVES`` and the page on export define the primitives.
 
     Raises
     ------

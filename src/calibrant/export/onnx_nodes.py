@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from calibrant._numerics.isotonic import line_segments
-from calibrant.contracts.expression import Expression
+from calibrant.core.expression import Expression
 
 __all__ = ["Graph", "Target", "written"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.contracts.expression import Expression
+from calibrant.core.expression import Expression
 
 __all__ = ["Language", "Program", "program"]
 

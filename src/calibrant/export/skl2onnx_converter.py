@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.logistic import ZERO_FLOOR
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.export.onnx_nodes import written
 from calibrant.export.subject import subject_of

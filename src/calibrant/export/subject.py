@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from calibrant._support.options import require_option
-from calibrant._version import __version__
-from calibrant.contracts.columns import plain
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.expression import Expression
-from calibrant.contracts.map import Map
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
-from calibrant.contracts.symbolic import RISKS, symbolic
+from calibrant.core._version import __version__
+from calibrant.core.columns import plain
+from calibrant.core.domain import Facet
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.expression import Expression
+from calibrant.core.map import Map
+from calibrant.core.options import require_option
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.symbolic import RISKS, symbolic
 from calibrant.errors import InputError
 
 __all__ = ["QUANTILES", "Subject", "subject_of"]

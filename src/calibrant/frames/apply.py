@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._support.extras import import_extra
-from calibrant._support.files import replacing, target
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.kinds import require_calibrator
-from calibrant.contracts.map import Map
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.extras import import_extra
+from calibrant.core.files import replacing, target
+from calibrant.core.kinds import require_calibrator
+from calibrant.core.labels import array_of, places
+from calibrant.core.map import Map
 from calibrant.errors import InputError
 from calibrant.frames.columns import Layout, layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, opened, reading
-from calibrant.labels import array_of, places
 
 __all__ = ["apply"]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibrant._support.saving import Saved, load
+from calibrant.core.saving import Saved, load
 from calibrant.errors import InputError
 from calibrant.frames.engines.choosing import fold, reading
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.arrays import NO_AND_YES
+from calibrant.core.arrays import NO_AND_YES
+from calibrant.core.given import Inputs
+from calibrant.core.labels import label_key, places
+from calibrant.core.levels import is_unlabelled, level_of, levels_of
 from calibrant.errors import InputError
-from calibrant.labels import label_key, places
-from calibrant.levels import is_unlabelled, level_of, levels_of
-from calibrant.predictions import Inputs
 
 __all__ = [
     "EVERY",
@@ -121,7 +121,7 @@ def present(code: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
 def floor(column: Any, every: str, name: str) -> Any:
     """Round times down to the hour, day, ...; times with a zone are rounded in UTC.
 
-    ``calibrant.levels`` reads times in the same way.
+    ``calibrant.core.levels`` reads times in the same way.
     """
     import pyarrow.compute as pc
     import pyarrow.types as types

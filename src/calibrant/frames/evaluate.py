@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from calibrant._support.options import require_count, require_option
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.kinds import require_metric
-from calibrant.contracts.metric import Metric, SumMetric
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.kinds import require_metric
+from calibrant.core.metric import Metric, SumMetric
+from calibrant.core.options import require_count, require_option
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
 from calibrant.frames.columns import forecast_layout, layout, starred

@@ -9,18 +9,21 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import arrays
 from calibrant._numerics.bins import equal_width_index
 from calibrant._numerics.intervals import powers
 from calibrant._numerics.logistic import ZERO_FLOOR, log_odds, sigmoid
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.metric import SumMetric
-from calibrant.contracts.reading import CLASSIFICATION
+from calibrant.core import arrays
+from calibrant.core.domain import Domain
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.labels import label_key, places
+from calibrant.core.metric import SumMetric
+from calibrant.core.normal import NormalForecast
+from calibrant.core.pit_counts import PIT_LEVELS, pit_counts
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.quantiles import QuantileForecast
+from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, naming
-from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.pit_counts import PIT_LEVELS, pit_counts
-from calibrant.forecasts.quantiles import QuantileForecast
-from calibrant.forecasts.read import read_forecast
 from calibrant.frames.batching import gathered
 from calibrant.frames.columns import (
     Layout,
@@ -32,7 +35,6 @@ from calibrant.frames.columns import (
     present,
 )
 from calibrant.frames.state import GroupState
-from calibrant.labels import label_key, places
 from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.regression.intervals import interval_coverage, interval_width
 from calibrant.metrics.regression.levels import interval_calibration_error
@@ -47,7 +49,6 @@ from calibrant.metrics.regression.sizes import (
     sharpness,
 )
 from calibrant.metrics.regression.spread import ExpectedNormalizedCalibrationError
-from calibrant.predictions import Predictions, read
 
 __all__ = [
     "SUMMED",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from calibrant._support.options import require_count, seeded
-from calibrant._support.saving import Saved
-from calibrant.contracts.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.options import require_count, seeded
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered
 from calibrant.frames.columns import Layout, layout, numbers

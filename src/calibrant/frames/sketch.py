@@ -9,17 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from calibrant._support.options import require_count
-from calibrant._support.saving import Saved
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.kinds import require_calibrator, require_map
-from calibrant.contracts.map import Map
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.kinds import require_calibrator, require_map
+from calibrant.core.labels import array_of, places
+from calibrant.core.map import Map
+from calibrant.core.options import require_count
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 from calibrant.frames.columns import layout
 from calibrant.frames.engines.choosing import choose, columns_of, fold
 from calibrant.frames.kernel import Kernel
 from calibrant.frames.state import GroupState
-from calibrant.labels import array_of, places
 from calibrant.wrap.group_calibrator import GroupCalibrator
 
 __all__ = ["ScoreSketch", "sketch"]

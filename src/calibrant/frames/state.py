@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant._support.extras import import_extra
-from calibrant._support.saving import Saved
-from calibrant.contracts.columns import plain
-from calibrant.contracts.metric import Metric
+from calibrant.core.columns import plain
+from calibrant.core.extras import import_extra
+from calibrant.core.metric import Metric
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 
 __all__ = ["Drawn", "GroupState", "Sliced", "require_width", "value_and_limits"]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.threads import map_ahead
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
+from calibrant.core.predictions_record import Predictions
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered, runs
 from calibrant.frames.columns import Layout, numbers
 from calibrant.frames.engines.choosing import choose, opened, reading
 from calibrant.frames.kernel import record_of
-from calibrant.predictions import Predictions
 
 __all__ = ["TableRows", "drawn", "row_count", "row_hash"]
 

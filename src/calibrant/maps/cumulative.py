@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from calibrant._numerics.bins import distinct_scores, just_above, just_below
-from calibrant._support.options import require_option
-from calibrant.contracts.map import Map
-from calibrant.contracts.tags import MapTags
+from calibrant.core.map import Map
+from calibrant.core.options import require_option
+from calibrant.core.tags import MapTags
 
 __all__ = ["CumulativeConfidence"]
 

@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from calibrant import arrays
 from calibrant._numerics import kernel_sums
 from calibrant._numerics import kernel_sums as search
 from calibrant._numerics.intervals import beta_interval
-from calibrant._support.class_rates import MIN_ROWS
-from calibrant._support.options import require_option
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.map import Map
-from calibrant.contracts.tags import MapTags
+from calibrant.core import arrays
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.class_rates import MIN_ROWS
+from calibrant.core.map import Map
+from calibrant.core.options import require_option
+from calibrant.core.tags import MapTags
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 
 __all__ = ["KernelDensity"]

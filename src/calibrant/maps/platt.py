@@ -12,8 +12,8 @@ from calibrant._numerics.logistic import (
     sigmoid,
     smoothed_targets,
 )
-from calibrant.contracts.map import Map
-from calibrant.contracts.tags import MapTags
+from calibrant.core.map import Map
+from calibrant.core.tags import MapTags
 
 __all__ = ["Beta", "Platt"]
 

@@ -11,9 +11,9 @@ from calibrant._numerics.logistic import (
     sigmoid,
     smoothed_targets,
 )
-from calibrant._support.options import require_not_negative
-from calibrant.contracts.map import Map
-from calibrant.contracts.tags import MapTags
+from calibrant.core.map import Map
+from calibrant.core.options import require_not_negative
+from calibrant.core.tags import MapTags
 from calibrant.errors import FitWarning, warn
 
 __all__ = ["QuadraticScaling"]

@@ -8,9 +8,9 @@ from scipy import special
 from calibrant._numerics import bins
 from calibrant._numerics.bins import inverted_limits
 from calibrant._numerics.bootstrap import resampled_sums
-from calibrant._support.options import require_count
-from calibrant.contracts.base_metric import by_options
-from calibrant.contracts.metric import Interval, WholeMetric
+from calibrant.core.base_metric import by_options
+from calibrant.core.metric import Interval, WholeMetric
+from calibrant.core.options import require_count
 from calibrant.errors import InputError
 from calibrant.metrics.binned import BinnedCalibrationError
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.clusters import rows_by_group
-from calibrant._support.options import seeded
-from calibrant.contracts.columns import Record
-from calibrant.contracts.kinds import require_metric
-from calibrant.contracts.metric import Interval, Metric
-from calibrant.contracts.reading import read_for
+from calibrant.core.columns import Record
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind, clustered, read_groups
+from calibrant.core.kinds import require_metric
+from calibrant.core.metric import Interval, Metric
+from calibrant.core.options import seeded
+from calibrant.core.reading import read_for
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.groups import WeightKind, clustered, read_groups
-from calibrant.predictions import Inputs
 
 __all__ = ["GroupValues", "WorstGroup", "per_group", "worst_group"]
 

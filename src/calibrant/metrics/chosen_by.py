@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
-from calibrant.folds.model_outputs import model_forecast
+from calibrant.core.domain import Facet
+from calibrant.core.metric import Metric
+from calibrant.core.model_outputs import model_forecast
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.metrics.regression.scores import (

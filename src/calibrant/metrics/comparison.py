@@ -7,24 +7,24 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from calibrant._support.card import Card, Shown
-from calibrant._support.extras import import_extra
-from calibrant._support.options import require_option
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.columns import Result
-from calibrant.contracts.domain import DOMAINS, domain_of_input, outcomes_apart
-from calibrant.contracts.interval import require_level, require_resamples
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_for
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.card import Card, Shown
+from calibrant.core.columns import Result
+from calibrant.core.domain import DOMAINS, domain_of_input, outcomes_apart
+from calibrant.core.extras import import_extra
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind, cluster_ways, clustered, read_clusters
+from calibrant.core.interval import require_level, require_resamples
+from calibrant.core.labels import by_text
+from calibrant.core.metric import Metric
+from calibrant.core.on_record import on_record
+from calibrant.core.options import require_option
+from calibrant.core.pairs import require_row_order, shared_classes
+from calibrant.core.reading import read_for
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, cluster_ways, clustered, read_clusters
-from calibrant.labels import by_text
 from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.paired import PairedDifference, is_mean, meaning, paired_difference
 from calibrant.metrics.several import metrics_by_name
-from calibrant.predictions import Inputs
-from calibrant.predictions.pairs import require_row_order, shared_classes
 
 __all__ = ["Comparison", "PairRow", "compare", "holm", "read_models"]
 

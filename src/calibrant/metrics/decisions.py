@@ -6,8 +6,8 @@ import numpy as np
 
 from calibrant._numerics.bins import grouped_sums
 from calibrant._numerics.thresholds import decision_loss
-from calibrant.contracts.metric import Interval
-from calibrant.contracts.tags import Promises
+from calibrant.core.metric import Interval
+from calibrant.core.tags import Promises
 from calibrant.metrics.pair import PairMetric
 
 __all__ = [

@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.intervals import mean_tail, powers
-from calibrant._support.options import require_count
-from calibrant.contracts.reading import read_clustered
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind
+from calibrant.core.options import require_count
+from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind
 from calibrant.metrics.tests import CalibrationTest
-from calibrant.predictions import Inputs
 
 __all__ = ["calibration_equivalence_test", "equivalence"]
 

@@ -16,11 +16,11 @@ from calibrant._numerics.logistic import (
     shift_limits,
     sigmoid,
 )
-from calibrant._support.options import require_option
-from calibrant.contracts.base_metric import by_options
-from calibrant.contracts.metric import Interval, SumMetric
+from calibrant.core.base_metric import by_options
+from calibrant.core.groups import rows_apart
+from calibrant.core.metric import Interval, SumMetric
+from calibrant.core.options import require_option
 from calibrant.errors import warn
-from calibrant.groups import rows_apart
 from calibrant.metrics.pair import PairMetric, Targeted
 from calibrant.metrics.slope import CalibrationSlope
 

@@ -14,9 +14,9 @@ from calibrant._numerics.intervals import (
     normal_quantile,
     powers,
 )
-from calibrant._support.options import seeded
-from calibrant.contracts.metric import MeanMetric, Metric, RootMeanMetric
-from calibrant.rows import codes_of
+from calibrant.core.metric import MeanMetric, Metric, RootMeanMetric
+from calibrant.core.options import seeded
+from calibrant.core.rows import codes_of
 
 __all__ = ["PairedDifference", "is_mean", "meaning", "paired_difference"]
 

@@ -13,17 +13,17 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.clusters import between_variance, pooled_mean, rows_by_group, rubin
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
-from calibrant._support.options import require_option
-from calibrant._support.text_table import text_table
-from calibrant.contracts.columns import plain
-from calibrant.contracts.interval import Interval, require_level
-from calibrant.contracts.kinds import require_metric
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import read_for
+from calibrant.core.columns import plain
+from calibrant.core.given import Inputs
+from calibrant.core.groups import clustered, read_groups
+from calibrant.core.interval import Interval, require_level
+from calibrant.core.kinds import require_metric
+from calibrant.core.metric import Metric
+from calibrant.core.options import require_option
+from calibrant.core.reading import read_for
+from calibrant.core.text_table import text_table
 from calibrant.errors import InputError
-from calibrant.groups import clustered, read_groups
 from calibrant.metrics.by_group import GroupValues
-from calibrant.predictions import Inputs
 
 __all__ = ["OverSites", "Pooled", "Scale", "over_sites", "pool"]
 

@@ -7,9 +7,9 @@ from scipy.special import entr
 
 from calibrant._numerics.intervals import mean_limits
 from calibrant._numerics.logistic import ZERO_FLOOR
-from calibrant._support.options import require_option
-from calibrant.contracts.interval import Interval
-from calibrant.contracts.metric import MeanMetric, WholeMetric
+from calibrant.core.interval import Interval
+from calibrant.core.metric import MeanMetric, WholeMetric
+from calibrant.core.options import require_option
 
 __all__ = [
     "BrierScore",

@@ -8,19 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import clopper_pearson
-from calibrant._support.options import require_count
-from calibrant.arrays import plain_array, to_array, weights
-from calibrant.contracts.base_metric import BaseMetric
-from calibrant.contracts.columns import Result
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.interval import Interval, require_level
-from calibrant.contracts.metric import MeanMetric, WholeMetric
-from calibrant.contracts.reading import shared_option
+from calibrant.core.arrays import plain_array, to_array, weights
+from calibrant.core.base_metric import BaseMetric
+from calibrant.core.columns import Result
+from calibrant.core.domain import Domain
+from calibrant.core.groups import Groups, read_groups
+from calibrant.core.interval import Interval, require_level
+from calibrant.core.labels import class_array, encode_labels
+from calibrant.core.metric import MeanMetric, WholeMetric
+from calibrant.core.options import require_count
+from calibrant.core.plain_rows import PlainRows
+from calibrant.core.reading import shared_option
 from calibrant.errors import InputError
-from calibrant.groups import Groups, read_groups
-from calibrant.labels import class_array, encode_labels
 from calibrant.metrics.regression.conditional import GroupCoverage, held_by_group
-from calibrant.predictions.plain_rows import PlainRows
 
 __all__ = [
     "SETS",

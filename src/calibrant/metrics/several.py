@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.contracts.kinds import require_metric
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import read_for
+from calibrant.core.given import Inputs
+from calibrant.core.kinds import require_metric
+from calibrant.core.metric import Metric
+from calibrant.core.reading import read_for
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY
-from calibrant.predictions import Inputs
 
 __all__ = ["Scorer", "compute", "metrics_by_name", "scorer"]
 

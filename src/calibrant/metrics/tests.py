@@ -13,14 +13,14 @@ from scipy import special
 from calibrant._numerics import bins
 from calibrant._numerics.bootstrap import draw_hits, draw_shared_hits, null_generator, shared_share
 from calibrant._numerics.clusters import variance_of_sum
-from calibrant._support.options import require_count, seeded
-from calibrant.contracts.kinds import require_metric
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import CLASSIFICATION, read_clustered, read_labelled
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind, rows_apart
+from calibrant.core.kinds import require_metric
+from calibrant.core.metric import Metric
+from calibrant.core.options import require_count, seeded
+from calibrant.core.reading import CLASSIFICATION, read_clustered, read_labelled
+from calibrant.core.rows import in_order
 from calibrant.errors import InputError, SparseDataWarning, warn
-from calibrant.groups import WeightKind, rows_apart
-from calibrant.predictions import Inputs
-from calibrant.rows import in_order
 
 __all__ = [
     "CalibrationTest",

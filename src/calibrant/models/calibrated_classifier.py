@@ -10,13 +10,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._numerics.logistic import softmax
-from calibrant._support.estimators import ClassifierMixin, account
-from calibrant._support.options import require_option, seeded
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import Calibrator
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.estimators import ClassifierMixin, account
+from calibrant.core.model_outputs import fit_model, is_fitted, kind_of_output, model_output
+from calibrant.core.options import require_option, seeded
+from calibrant.core.predictions_read import reference_pair
+from calibrant.core.splits import make_splits, refuse_prefit, refuse_small_folds
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.folds.model_outputs import fit_model, is_fitted, kind_of_output, model_output
-from calibrant.folds.splits import make_splits, refuse_prefit, refuse_small_folds
 from calibrant.models.training_rows import (
     REFIT_AGREEMENT,
     TrainingRows,
@@ -29,7 +30,6 @@ from calibrant.models.training_rows import (
     fit_before_held_out,
     routed,
 )
-from calibrant.predictions import reference_pair
 from calibrant.select.auto import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 

@@ -7,16 +7,16 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from calibrant._support.estimators import RegressorMixin, account
-from calibrant._support.options import seeded
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.guarantee import Guarantee
-from calibrant.contracts.kinds import require_regression_calibrator
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several
-from calibrant.folds.splits import make_splits, refuse_prefit
-from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.normal import NormalForecast
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.estimators import RegressorMixin, account
+from calibrant.core.forecast import Forecast
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.kinds import require_regression_calibrator
+from calibrant.core.model_outputs import is_fitted, model_forecast, one_or_several
+from calibrant.core.normal import NormalForecast
+from calibrant.core.options import seeded
+from calibrant.core.regression_calibrator import RegressionCalibrator
+from calibrant.core.splits import make_splits, refuse_prefit
 from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
 from calibrant.select.auto_regression import default_regression_calibrator
 

@@ -9,16 +9,16 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._numerics.conformal import plus_promise, row_statistics, shares
-from calibrant._support.estimators import RegressorMixin
-from calibrant._support.options import require_option, seeded
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.conformal import CONFORMITY, ConformalEnds
+from calibrant.core.estimators import RegressorMixin
+from calibrant.core.forecast import Forecast, require_level
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.model_outputs import is_fitted, model_forecast, one_or_several
+from calibrant.core.normal import NormalForecast
+from calibrant.core.options import require_option, seeded
+from calibrant.core.splits import make_splits
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted, model_forecast, one_or_several
-from calibrant.folds.splits import make_splits
-from calibrant.forecasts.conformal import CONFORMITY, ConformalEnds
-from calibrant.forecasts.forecast import Forecast, require_level
-from calibrant.forecasts.normal import NormalForecast
 from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
 
 __all__ = ["ConformalRegressor"]

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.options import seeded
-from calibrant.arrays import weights
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.folds.splits import make_splits, out_of_fold
-from calibrant.predictions import Inputs, read
-from calibrant.rows import codes_of, order_of
+from calibrant.core.arrays import weights
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.given import Inputs
+from calibrant.core.options import seeded
+from calibrant.core.predictions_read import read
+from calibrant.core.rows import codes_of, order_of
+from calibrant.core.splits import make_splits, out_of_fold
 from calibrant.select.auto import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 

@@ -9,12 +9,12 @@ from sklearn import get_config
 from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
-from calibrant import arrays
 from calibrant._numerics.logistic import log_probabilities, softmax
-from calibrant._support.estimators import BaseEstimator, Explained, MetaEstimatorMixin, clone
+from calibrant.core import arrays
+from calibrant.core.estimators import BaseEstimator, Explained, MetaEstimatorMixin, clone
+from calibrant.core.model_outputs import with_weight
+from calibrant.core.rows import n_rows, take_optional, take_rows
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import with_weight
-from calibrant.rows import n_rows, take_optional, take_rows
 
 __all__ = [
     "REFIT_AGREEMENT",

@@ -19,9 +19,9 @@ from calibrant._numerics.online import (
     pit_log_factors,
     spread,
 )
-from calibrant._support.rounded import percent
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.domain import Domain
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.rounded import percent
 from calibrant.errors import InputError
 from calibrant.maps.platt import Platt
 
@@ -233,7 +233,7 @@ def learned_band(
 
 @dataclass(frozen=True)
 class PitClaim:
-    """Claim on sums (C, C) from ``calibrant.forecasts.pit_counts``: entry (a, b) counts rows whose
+    """Claim on sums (C, C) from ``calibrant.core.pit_counts``: entry (a, b) counts rows whose
     PIT is in cells a to b.
 
     Attributes
@@ -259,7 +259,7 @@ class PitClaim:
             raise InputError(
                 f"sums must be ({cells}, {cells}), rows whose PIT is in cells a to b with a <= b"
                 f" between the {len(self.levels)} levels; got {sums!r}; compute them with"
-                " forecasts.pit_counts."
+                " pit_counts of calibrant.core.pit_counts."
             )
         return sums
 

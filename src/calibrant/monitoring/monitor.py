@@ -7,21 +7,21 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import equal_width_index, grouped_sums
 from calibrant._numerics.online import growth_since, likeliest_start, log_evidence, next_stakes
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_count
-from calibrant._support.saving import Saved
-from calibrant._support.trial import trial
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.domain import domain_of_input
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.domain import domain_of_input
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.forecast import require_levels
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.given import Inputs
+from calibrant.core.options import require_count
+from calibrant.core.pit_counts import PIT_LEVELS, levels_of, pit_counts
+from calibrant.core.reading import read_labelled
+from calibrant.core.saving import Saved
+from calibrant.core.trial import trial
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import require_levels
-from calibrant.forecasts.pit_counts import PIT_LEVELS, levels_of, pit_counts
-from calibrant.forecasts.read import read_forecast
 from calibrant.monitoring.advice import Advice, advise, change_said, no_drift
 from calibrant.monitoring.claims import PitClaim, ScoreClaim, learned_band
 from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
-from calibrant.predictions import Inputs
 
 __all__ = ["CalibrationMonitor"]
 

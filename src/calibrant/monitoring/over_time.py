@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from calibrant._support.extras import import_extra
-from calibrant._support.text_table import MOST_SHOWN, cut_note
-from calibrant.contracts.columns import plain
+from calibrant.core.columns import plain
+from calibrant.core.extras import import_extra
+from calibrant.core.text_table import MOST_SHOWN, cut_note
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation, ForecastEvaluation, named_by_target
 from calibrant.monitoring.monitor import CalibrationMonitor

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant._numerics.certificates import fewest_rows, rows_for_rate
-from calibrant._support.estimators import clone
-from calibrant.contracts.columns import Result
-from calibrant.contracts.domain import domain_of, domain_of_input
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.reading import read_for
+from calibrant.core.columns import Result
+from calibrant.core.domain import domain_of, domain_of_input
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.estimators import clone
+from calibrant.core.reading import read_for
+from calibrant.core.splits import cross_fit
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError
-from calibrant.folds.splits import cross_fit
 from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.comparison import compare
 from calibrant.questions.domain import QUESTIONS

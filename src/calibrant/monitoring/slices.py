@@ -8,10 +8,10 @@ import numpy as np
 from scipy import special, stats
 
 from calibrant._numerics.intervals import quotient
-from calibrant._support.extras import import_extra
-from calibrant._support.options import require_option
-from calibrant._support.text_table import MOST_SHOWN, text_table
-from calibrant.contracts.columns import plain
+from calibrant.core.columns import plain
+from calibrant.core.extras import import_extra
+from calibrant.core.options import require_option
+from calibrant.core.text_table import MOST_SHOWN, text_table
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation, ForecastEvaluation, named_by_target
 from calibrant.monitoring.claims import PitClaim

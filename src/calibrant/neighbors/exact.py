@@ -12,9 +12,9 @@ from scipy.spatial.distance import cdist
 
 from calibrant._numerics import separation as bounds
 from calibrant._numerics.threads import map_blocks, row_blocks
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_count, require_option
-from calibrant._support.saving import Saved
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.options import require_count, require_option
+from calibrant.core.saving import Saved
 from calibrant.neighbors.stored_points import BLOCK_BYTES, METRICS, StoredPoints, distances
 
 __all__ = ["METRICS", "BruteIndex", "ExactIndex", "Nearest", "NeighborIndex", "split"]

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._support.saving import Saved
-from calibrant.arrays import text_names, to_array
+from calibrant.core.arrays import text_names, to_array
+from calibrant.core.rows import n_rows
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError, warn
 from calibrant.neighbors.stored_points import LARGEST
-from calibrant.rows import n_rows
 
 __all__ = ["FeatureSpace"]
 

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import MiniBatchKMeans
 
 from calibrant._numerics.separation import leading_directions
-from calibrant._support.estimators import BaseEstimator, TransformerMixin
-from calibrant._support.options import require_count, seeded
-from calibrant._support.saving import Saved
+from calibrant.core.estimators import BaseEstimator, TransformerMixin
+from calibrant.core.options import require_count, seeded
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from calibrant._support.saving import Saved
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 
 __all__ = ["BLOCK_BYTES", "LARGEST", "METRICS", "StoredPoints", "distances"]

@@ -6,17 +6,17 @@ from typing import Any, ClassVar, Literal, Self, cast
 import numpy as np
 
 from calibrant._numerics.conformal import ideal_worst_window, worst_window
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_option
-from calibrant._support.saving import Saved
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.columns import Result
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.columns import Result
+from calibrant.core.conformal import CONFORMITY, ConformalEnds
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.forecast import Forecast
+from calibrant.core.forecasts_read import ForecastRecord, is_forecast, read_forecast
+from calibrant.core.normal import NormalForecast
+from calibrant.core.options import require_option
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError
-from calibrant.forecasts.conformal import CONFORMITY, ConformalEnds
-from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.read import ForecastRecord, is_forecast, read_forecast
 from calibrant.online.score_limits import (
     WINDOW,
     LimitedStream,

@@ -6,13 +6,16 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from calibrant._numerics.conformal import ideal_worst_window, worst_window
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_option, require_seed
-from calibrant._support.saving import Saved
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.columns import Result
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.columns import Result
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.given import Inputs
+from calibrant.core.options import require_option, require_seed
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
+from calibrant.core.saving import Saved
 from calibrant.decisions.set_rows import SCORES
 from calibrant.decisions.set_scores import Scorer
 from calibrant.online.score_limits import (
@@ -23,7 +26,6 @@ from calibrant.online.score_limits import (
     plain_key,
     require_method,
 )
-from calibrant.predictions import Inputs, Predictions, read
 
 __all__ = ["AdaptiveSets", "SetRun"]
 

@@ -24,17 +24,19 @@ from calibrant._numerics.online import (
     learn_block,
     read_block,
 )
-from calibrant._support.options import require_count, require_option
-from calibrant.arrays import ArrayLike, to_array
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.guarantee import Guarantee
-from calibrant.contracts.tags import Tags
+from calibrant.core.arrays import ArrayLike, to_array
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.given import Inputs
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.labels import places
+from calibrant.core.options import require_count, require_option
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.tags import Tags
 from calibrant.errors import InputError
-from calibrant.labels import places
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Beta, Platt
 from calibrant.online.score_limits import MOST_DELAYED
-from calibrant.predictions import Inputs, Predictions, read
 from calibrant.scalings.temperature import TemperatureScaling
 from calibrant.scalings.vector import VectorScaling
 from calibrant.wrap.one_vs_rest import OneVsRest

@@ -16,12 +16,12 @@ from calibrant._numerics.conformal import (
     replace_sorted,
     saturation,
 )
-from calibrant._support.options import require_count, require_option
-from calibrant._support.saving import Saved
-from calibrant._support.trial import trial
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.guarantee import Guarantee
-from calibrant.contracts.interval import require_level
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.interval import require_level
+from calibrant.core.options import require_count, require_option
+from calibrant.core.saving import Saved
+from calibrant.core.trial import trial
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 

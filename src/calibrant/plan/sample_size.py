@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import arrays
 from calibrant._numerics.logistic import sigmoid
 from calibrant._numerics.planning import beta_law, class_laws, normal_law
-from calibrant.contracts.columns import plain
+from calibrant.core import arrays
+from calibrant.core.columns import plain
 from calibrant.errors import InputError
 
 __all__ = [

@@ -17,8 +17,8 @@ from calibrant._numerics.planning import (
     slope_rows,
     true_rates,
 )
-from calibrant._support.options import require_option
-from calibrant.contracts.interval import require_level
+from calibrant.core.interval import require_level
+from calibrant.core.options import require_option
 from calibrant.errors import InputError
 from calibrant.plan.sample_size import (
     ExpectedRisks,

@@ -7,17 +7,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.class_rates import event_rows
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.expression import Expression, join, weighted_sum
-from calibrant.contracts.map import Map
-from calibrant.contracts.symbolic import SymbolicRecord
-from calibrant.contracts.tags import Tags
-from calibrant.folds.splits import fit_clone
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.class_rates import event_rows
+from calibrant.core.expression import Expression, join, weighted_sum
+from calibrant.core.given import Inputs
+from calibrant.core.map import Map
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.splits import fit_clone
+from calibrant.core.symbolic import SymbolicRecord
+from calibrant.core.tags import Tags
 from calibrant.maps.platt import Beta, Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline
-from calibrant.predictions import Inputs, Predictions
 from calibrant.scalings.vector import StructuredVectorScaling
 
 __all__ = ["LikelihoodPool"]

@@ -8,14 +8,14 @@ import numpy as np
 
 from calibrant._numerics.logistic import inner_limits, sigmoid
 from calibrant._numerics.pooling import RaggedRows
-from calibrant._support.options import require_option
-from calibrant.arrays import ArrayLike, column_names
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.tags import Tags
+from calibrant.core.arrays import ArrayLike, column_names
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.domain import Domain
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.groups import Groups
+from calibrant.core.options import require_option
+from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.groups import Groups
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pooled_map import Leaves, PooledMap, compressed
 from calibrant.questions.read import as_questions, is_questions, is_table, read_questions

@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._numerics.certificates import fallback, fewest_rows
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_option
-from calibrant._support.saving import Saved
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.guarantee import Guarantee, Promised
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.guarantee import Guarantee, Promised
+from calibrant.core.options import require_option
+from calibrant.core.saving import Saved
 from calibrant.decisions.certainty import require_share
 from calibrant.decisions.certificate import Certificate
 from calibrant.errors import InputError

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.core.labels import by_text
 from calibrant.errors import InputError
-from calibrant.labels import by_text
 from calibrant.questions.values import is_a
 
 __all__ = ["read_costs"]

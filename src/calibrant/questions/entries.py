@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from calibrant.core.labels import is_missing
 from calibrant.errors import InputError
-from calibrant.labels import is_missing
 from calibrant.questions.lines import Batch, Fields
 from calibrant.questions.values import (
     OddValue,

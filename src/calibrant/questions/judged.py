@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import minus, normal_quantile, sum_limits
-from calibrant.arrays import to_array
-from calibrant.contracts.columns import Result
-from calibrant.contracts.interval import require_level
+from calibrant.core.arrays import to_array
+from calibrant.core.columns import Result
+from calibrant.core.groups import Groups
+from calibrant.core.interval import require_level
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
-from calibrant.groups import Groups
 from calibrant.maps.isotonic import Isotonic
 from calibrant.questions.residuals import influences, narrower, residual_limits
 from calibrant.questions.scored_rows import LEAST, Sample, fitted_curve, read_names, read_sample

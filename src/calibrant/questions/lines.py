@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from calibrant.arrays import column_names, plain_array
+from calibrant.core.arrays import column_names, plain_array
+from calibrant.core.labels import is_missing
 from calibrant.errors import InputError
-from calibrant.labels import is_missing
 from calibrant.questions.values import OddValue, is_a, shown
 
 __all__ = ["Batch", "Fields", "batches"]

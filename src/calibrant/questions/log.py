@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.arrays import weights
+from calibrant.core.arrays import weights
+from calibrant.core.groups import Groups
 from calibrant.errors import CalibrationWarning, InputError, warn
-from calibrant.groups import Groups
 from calibrant.questions.entries import JUDGED, OPTIONS, OTHER, entries_of
 from calibrant.questions.lines import Batch, Fields
 from calibrant.questions.record import CHOICE, FREE, KINDS, SCORE, TWO_SIDED, YES_NO, Questions

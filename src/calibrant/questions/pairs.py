@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.core.groups import Groups
 from calibrant.errors import InputError
-from calibrant.groups import Groups
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import FREE, Questions
 

@@ -14,7 +14,7 @@ from calibrant._numerics.pooling import (
     cumulative_logits,
     pooled_step,
 )
-from calibrant._support.saving import Saved
+from calibrant.core.saving import Saved
 from calibrant.questions.record import CHOICE, SCORE, TWO_SIDED, Questions
 
 __all__ = ["Leaves", "PooledMap", "compressed", "floor_of", "logs_of"]

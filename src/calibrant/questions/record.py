@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._numerics.bootstrap import DIGITS, numbered_by_content, row_codes, uniform_of_rows
+from calibrant.core.groups import Groups
+from calibrant.core.plain_rows import PlainRows
+from calibrant.core.splits import stratified_folds
 from calibrant.errors import InputError
-from calibrant.folds.splits import stratified_folds
-from calibrant.groups import Groups
-from calibrant.predictions.plain_rows import PlainRows
 
 __all__ = ["CHOICE", "FREE", "KINDS", "SCORE", "TWO_SIDED", "YES_NO", "Questions", "numeral_of"]
 

@@ -17,12 +17,12 @@ from calibrant._numerics.certificates import (
     fewest_rows,
     ladder,
 )
-from calibrant._support.estimators import BaseEstimator, clone
-from calibrant._support.options import require_option
-from calibrant._support.rounded import percent
-from calibrant._support.saving import Saved
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.guarantee import Guarantee, Promised
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.estimators import BaseEstimator, clone
+from calibrant.core.guarantee import Guarantee, Promised
+from calibrant.core.options import require_option
+from calibrant.core.rounded import percent
+from calibrant.core.saving import Saved
 from calibrant.decisions.certainty import require_share
 from calibrant.decisions.certificate import Certificate
 from calibrant.decisions.refusals import Search, too_few, uncertified

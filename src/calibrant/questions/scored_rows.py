@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bootstrap import numbered_by_content, row_codes, uniform_of_rows
-from calibrant._support.options import require_seed
-from calibrant.arrays import to_array
+from calibrant.core.arrays import to_array
+from calibrant.core.groups import Groups, coded, require_names
+from calibrant.core.labels import SoftLabels, label_array
+from calibrant.core.options import require_seed
 from calibrant.errors import InputError
-from calibrant.groups import Groups, coded, require_names
-from calibrant.labels import SoftLabels, label_array
 from calibrant.maps.isotonic import Isotonic
 
 __all__ = [

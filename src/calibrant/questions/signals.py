@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._numerics.logistic import sigmoid
-from calibrant._support.saving import Saved
+from calibrant.core.saving import Saved
 from calibrant.questions.pooled_map import Leaves
 from calibrant.questions.record import YES_NO, Questions
 from calibrant.select.stacked_confidence import Rows, SignalCurve

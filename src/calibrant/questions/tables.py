@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant.arrays import column_names, to_array
+from calibrant.core.arrays import column_names, to_array
+from calibrant.core.groups import Groups
+from calibrant.core.labels import array_of
 from calibrant.errors import InputError
-from calibrant.groups import Groups
-from calibrant.labels import array_of
 from calibrant.questions.record import KINDS, SCORE, YES_NO, Questions, numeral_of
 from calibrant.questions.values import Places, label_of, shown, text_of
 

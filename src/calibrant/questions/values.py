@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.core.labels import is_missing
 from calibrant.errors import InputError
-from calibrant.labels import is_missing
 
 __all__ = [
     "OddValue",

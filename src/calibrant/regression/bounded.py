@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from calibrant._support.trial import require_valid, trial
-from calibrant.contracts.kinds import require_regression_calibrator
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.contracts.tags import Tags
+from calibrant.core.bounds import BoundedForecast, Bounds
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.kinds import require_regression_calibrator
+from calibrant.core.regression_calibrator import RegressionCalibrator
+from calibrant.core.tags import Tags
+from calibrant.core.trial import require_valid, trial
 from calibrant.errors import InputError
-from calibrant.forecasts.bounds import BoundedForecast, Bounds
-from calibrant.forecasts.read import read_forecast
 from calibrant.regression.variance import StdScaling
 
 __all__ = ["BoundedOutcomes"]

@@ -6,24 +6,24 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from calibrant._numerics.conformal import cumulated, shares
-from calibrant._support.estimators import clone
-from calibrant._support.options import require_option
-from calibrant.arrays import ArrayLike, new_weights
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.guarantee import Guarantee
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.contracts.tags import Tags
-from calibrant.errors import InputError
-from calibrant.forecasts.conformal import (
+from calibrant.core.arrays import ArrayLike, new_weights
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.conformal import (
     CONFORMITY,
     ConformalEnds,
     ConformalForecast,
     ConformalQuantileForecast,
     quantile_ends,
 )
-from calibrant.forecasts.forecast import Forecast, require_levels
-from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.groups import WeightKind, clustered
+from calibrant.core.estimators import clone
+from calibrant.core.forecast import Forecast, require_levels
+from calibrant.core.forecasts_read import ForecastRecord, read_forecast
+from calibrant.core.groups import WeightKind, clustered
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.options import require_option
+from calibrant.core.regression_calibrator import RegressionCalibrator
+from calibrant.core.tags import Tags
+from calibrant.errors import InputError
 from calibrant.regression.variance import StdScaling
 
 __all__ = ["ConformalIntervals"]

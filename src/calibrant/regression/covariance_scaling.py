@@ -5,13 +5,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_option
-from calibrant._support.saving import Saved
-from calibrant._support.trial import require_valid, trial
-from calibrant.contracts.calibrator import require_fitted
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.joint_normal import JointNormalForecast, as_joint, read_joint
+from calibrant.core.options import require_option
+from calibrant.core.saving import Saved
+from calibrant.core.trial import require_valid, trial
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.forecasts.joint_normal import JointNormalForecast, as_joint, read_joint
 
 __all__ = ["CovarianceScaling"]
 

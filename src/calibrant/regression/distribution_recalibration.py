@@ -15,14 +15,14 @@ from calibrant._numerics.normal_scores import (
     student_values,
     tail_slopes,
 )
-from calibrant._support.options import require_option
-from calibrant._support.solving import warn_unless_converged
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.contracts.symbolic_forecast import STANDARD, SymbolicForecast
-from calibrant.contracts.tags import Tags
+from calibrant.core.forecast import RecalibratedForecast
+from calibrant.core.normal import NormalForecast
+from calibrant.core.options import require_option
+from calibrant.core.regression_calibrator import RegressionCalibrator
+from calibrant.core.solving import warn_unless_converged
+from calibrant.core.symbolic_forecast import STANDARD, SymbolicForecast
+from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.forecasts.forecast import RecalibratedForecast
-from calibrant.forecasts.normal import NormalForecast
 
 __all__ = ["DistributionRecalibration"]
 

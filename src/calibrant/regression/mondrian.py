@@ -7,17 +7,17 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.estimators import clone
-from calibrant._support.options import require_count
-from calibrant.contracts.guarantee import Guarantee
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.contracts.symbolic_forecast import SymbolicBins
-from calibrant.contracts.tags import Tags
+from calibrant.core.estimators import clone
+from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.groups import clustered, read_groups
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.levels import positions
+from calibrant.core.options import require_count
+from calibrant.core.parts import gather
+from calibrant.core.regression_calibrator import RegressionCalibrator
+from calibrant.core.symbolic_forecast import SymbolicBins
+from calibrant.core.tags import Tags
 from calibrant.errors import InputError
-from calibrant.forecasts.parts import gather
-from calibrant.forecasts.read import ForecastRecord
-from calibrant.groups import clustered, read_groups
-from calibrant.levels import positions
 from calibrant.regression.conformal import ConformalIntervals
 
 __all__ = ["MondrianIntervals"]

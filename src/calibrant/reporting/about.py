@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._version import __version__
 from calibrant.comparison.choice import made_by
-from calibrant.folds.model_outputs import is_fitted
-from calibrant.rows import in_order
+from calibrant.core._version import __version__
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.rows import in_order
 
 __all__ = ["About", "call_of", "data_hash", "period_of"]
 
@@ -58,7 +58,7 @@ def data_hash(record: Any) -> str:
 
     Examples
     --------
-    >>> from calibrant.predictions import read
+    >>> from calibrant.core.predictions_read import read
     >>> data_hash(read([0.2, 0.7], [0, 1])) == data_hash(read(np.array([0.2, 0.7]), (0, 1)))
     True
     """

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from calibrant._support.card import Tile
-from calibrant._support.rounded import percent, rounded
 from calibrant.audits.result import Audit
-from calibrant.contracts.columns import plain
+from calibrant.core.card import Tile
+from calibrant.core.columns import plain
+from calibrant.core.rounded import percent, rounded
 from calibrant.reporting.about import About
 from calibrant.reporting.audited import drawn_groups, drawn_row
 from calibrant.reporting.bands import head

@@ -9,12 +9,14 @@ import numpy as np
 from calibrant import metrics
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import CLASSIFICATION as DOMAIN
+from calibrant.core.given import Inputs
+from calibrant.core.metric import Metric
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import CLASSIFICATION as DOMAIN
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
 from calibrant.metrics.curves.reliability import ReliabilityCurve
-from calibrant.predictions import Inputs, Predictions, read
 from calibrant.reporting import curves
 from calibrant.reporting.cautions import cautions, vetoes
 from calibrant.reporting.curves import Confusion

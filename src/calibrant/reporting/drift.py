@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._numerics.bins import equal_width_index, grouped_sums
+from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.predictions_record import Predictions
 from calibrant.errors import InputError
-from calibrant.forecasts.read import ForecastRecord
 from calibrant.monitoring.advice import Advice
 from calibrant.monitoring.drift_curve import DriftCurve
 from calibrant.monitoring.monitor import CalibrationMonitor
-from calibrant.predictions import Predictions
 
 if TYPE_CHECKING:
-    from calibrant.groups import Groups
+    from calibrant.core.groups import Groups
 
 __all__ = ["EVERY", "Drift", "Times", "drift", "read_times"]
 

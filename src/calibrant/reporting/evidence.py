@@ -9,11 +9,11 @@ import numpy as np
 
 from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidencePoints, confidence_curve
 from calibrant.confidence.signal_accuracy import SignalAccuracy, accuracy_over
-from calibrant.contracts.signal import fitted_signal
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.rows import order_of
+from calibrant.core.signal import fitted_signal
 from calibrant.errors import InputError
-from calibrant.predictions import Predictions
 from calibrant.reporting.distance import Explained
-from calibrant.rows import order_of
 from calibrant.signals.label_stability import LabelStability
 from calibrant.signals.separation import FastSeparation, Separation
 

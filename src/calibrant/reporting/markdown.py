@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from calibrant._support.rounded import percent, rounded
+from calibrant.core.rounded import percent, rounded
 from calibrant.reporting.bands import MEASURED, head
 from calibrant.reporting.dots import gap_words
 

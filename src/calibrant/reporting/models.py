@@ -8,16 +8,16 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant._support.options import seeded
-from calibrant._support.rounded import rounded
 from calibrant.comparison.scores import Estimate
-from calibrant.contracts.columns import plain
-from calibrant.contracts.domain import domain_of
-from calibrant.contracts.interval import require_level
+from calibrant.core.columns import plain
+from calibrant.core.domain import domain_of
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind, clustered, n_clusters
+from calibrant.core.interval import require_level
+from calibrant.core.options import seeded
+from calibrant.core.rounded import rounded
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, clustered, n_clusters
 from calibrant.metrics.comparison import Comparison, PairRow, compare, read_models
-from calibrant.predictions import Inputs
 from calibrant.reporting.about import About
 from calibrant.reporting.summary import SCHEMA, Verdict
 from calibrant.reporting.tables import TABLES

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from calibrant._support.rounded import rounded
+from calibrant.core.rounded import rounded
 from calibrant.reporting.bands import Tile, head
 from calibrant.reporting.figures import calibration_drawing, calibration_figure
 

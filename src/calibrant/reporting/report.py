@@ -10,17 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from calibrant._support.blas import one_blas_thread
-from calibrant._support.card import Card, Shown
-from calibrant._support.files import replacing
-from calibrant.arrays import ArrayLike
 from calibrant.audits.result import Audit
-from calibrant.contracts.domain import outcomes_apart
-from calibrant.contracts.guarantee import Promised
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.blas import one_blas_thread
+from calibrant.core.card import Card, Shown
+from calibrant.core.domain import outcomes_apart
+from calibrant.core.files import replacing
+from calibrant.core.guarantee import Promised
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:
-    from calibrant.contracts.calibrator import Calibrator
+    from calibrant.core.calibrator import Calibrator
 
 __all__ = ["Report", "report", "require_page"]
 

@@ -15,14 +15,14 @@ from calibrant import metrics
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure
 from calibrant.confidence.signal_accuracy import SignalAccuracy
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.metric import MeanMetric, Metric
-from calibrant.contracts.reading import read_for
+from calibrant.core.domain import Domain
+from calibrant.core.groups import n_clusters
+from calibrant.core.metric import MeanMetric, Metric
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_for
 from calibrant.errors import InputError
-from calibrant.groups import n_clusters
 from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.error_bound import bound_of_sums
-from calibrant.predictions import Predictions
 from calibrant.reporting import cautions, curves
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.chance import chance_error

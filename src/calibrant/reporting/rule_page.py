@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from calibrant._support.card import Tile
-from calibrant.contracts.columns import plain
-from calibrant.contracts.guarantee import Promised
+from calibrant.core.card import Tile
+from calibrant.core.columns import plain
+from calibrant.core.guarantee import Promised
 from calibrant.errors import InputError
 from calibrant.reporting.about import About
 from calibrant.reporting.bands import head

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._support.rounded import percent
 from calibrant.confidence.hoki import HokiCalibrator
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.rounded import percent
 from calibrant.displays.axes import COLOURS, draw_grid, scale_axes
-from calibrant.predictions import Predictions
 from calibrant.reporting.figures import FLAT, figure
 from calibrant.signals.label_stability import LabelStability
 

@@ -9,18 +9,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.options import require_count, seeded
-from calibrant.arrays import require_pairs
 from calibrant.audits.levels import columns_of, shown_groups
 from calibrant.comparison.alternatives import against_chosen, alternatives, best
 from calibrant.comparison.before_after import Compared, compare, final
 from calibrant.comparison.choice import choice
 from calibrant.comparison.given import groups_of, resolve, several
 from calibrant.comparison.scores import Score, score_table
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain import columns_named, domain_of_input
+from calibrant.core.arrays import require_pairs
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.domain import columns_named, domain_of_input
+from calibrant.core.groups import WeightKind, clustered, label_columns
+from calibrant.core.options import require_count, seeded
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind, clustered, label_columns
 from calibrant.reporting.about import About, period_of
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.audited import audited, worst_groups

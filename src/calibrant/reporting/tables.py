@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.domain import Facet
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.questions.domain import QUESTIONS
 
 if TYPE_CHECKING:

@@ -24,13 +24,14 @@ from calibrant._numerics.gaussian_process_fit import (
 )
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import ZERO_FLOOR, log_softmax, softmax
-from calibrant._support.options import require_count
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.columns import Record
-from calibrant.contracts.expression import ABOVE_ONE
-from calibrant.contracts.tags import Tags
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.columns import Record
+from calibrant.core.expression import ABOVE_ONE
+from calibrant.core.given import Inputs
+from calibrant.core.options import require_count
+from calibrant.core.predictions_read import read
+from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.predictions import Inputs, read
 
 __all__ = ["GaussianProcessCalibration", "LatentFunction"]
 

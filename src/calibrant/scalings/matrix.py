@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.logistic import log_softmax_mixed, softmax
 from calibrant._numerics.multinomial import matrix_logits, matrix_objective
-from calibrant._support.options import require_matrix_size, require_not_negative
-from calibrant._support.solving import (
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.given import Inputs
+from calibrant.core.options import require_matrix_size, require_not_negative
+from calibrant.core.solving import (
     scores_at,
     solve,
     tempered_scores,
@@ -18,9 +20,7 @@ from calibrant._support.solving import (
     tolerance_for,
     warn_unless_converged,
 )
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.tags import Tags
-from calibrant.predictions import Inputs
+from calibrant.core.tags import Tags
 
 __all__ = ["DirichletCalibration", "MatrixScaling", "StructuredMatrixScaling"]
 

@@ -11,13 +11,13 @@ from calibrant._numerics.temperature import (
     other_logits,
     refine_brier,
 )
-from calibrant._support.options import require_not_negative
-from calibrant._support.solving import least_nll
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.tags import Tags
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.given import Inputs
+from calibrant.core.options import require_not_negative
+from calibrant.core.solving import least_nll
+from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, warn
-from calibrant.predictions import Inputs
 
 __all__ = ["AwardTemperature", "CategoryTemperature", "TemperatureScaling"]
 

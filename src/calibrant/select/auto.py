@@ -9,15 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from calibrant._support.group_levels import GroupLevels, same_levels
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.expression import weighted_sum
-from calibrant.contracts.tags import Tags
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.expression import weighted_sum
+from calibrant.core.given import Inputs
+from calibrant.core.group_levels import GroupLevels, same_levels
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.splits import fit_clone, folds_of
+from calibrant.core.tags import Tags
 from calibrant.errors import InputError
-from calibrant.folds.splits import fit_clone, folds_of
 from calibrant.maps.closed_test import ClosedTest
-from calibrant.predictions import Inputs, Predictions
 from calibrant.select.candidates import (
     CANDIDATES,
     ONE_CLASS,

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from calibrant._support.options import require_count
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.contracts.symbolic_forecast import SymbolicAverage
-from calibrant.contracts.tags import Tags
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.averaged import averaged
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.groups import cluster_numbers, in_clusters
+from calibrant.core.normal import NormalForecast
+from calibrant.core.options import require_count
+from calibrant.core.regression_calibrator import RegressionCalibrator
+from calibrant.core.splits import folds_of
+from calibrant.core.symbolic_forecast import SymbolicAverage
+from calibrant.core.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.splits import folds_of
-from calibrant.forecasts.averaged import averaged
-from calibrant.forecasts.normal import NormalForecast
-from calibrant.groups import cluster_numbers, in_clusters
 from calibrant.regression.variance import ForecastIdentity
 from calibrant.select.candidates import names_of
 from calibrant.select.evidence_pool import forecast_pool, table_of, weights_told

@@ -12,16 +12,16 @@ from calibrant._numerics.bootstrap import table_codes
 from calibrant._numerics.fixed_order import in_pieces, merge_rows, number_rows
 from calibrant._numerics.logistic import SINGLE_ENTRIES
 from calibrant._numerics.pooling import stacking_weights
-from calibrant.forecasts.averaged import averaged
-from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.read import ForecastRecord
+from calibrant.core.averaged import averaged
+from calibrant.core.forecast import Forecast
+from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.rows import order_of
+from calibrant.core.workspace import Workspace
 from calibrant.metrics.regression.scores import (
     continuous_ranked_probability_score,
     negative_log_likelihood,
 )
-from calibrant.predictions import Predictions
-from calibrant.predictions.workspace import Workspace
-from calibrant.rows import order_of
 
 __all__ = [
     "MOST_PIECES",

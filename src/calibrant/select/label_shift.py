@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize, minimize_scalar
 
-from calibrant import arrays
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.logistic import ZERO_FLOOR, log_softmax, softmax
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.saving import Saved
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.expression import Expression
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.reading import read_labelled
+from calibrant.core import arrays
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.expression import Expression
+from calibrant.core.given import Inputs
+from calibrant.core.interval import require_level
+from calibrant.core.labels import array_of, encode_labels, is_missing
+from calibrant.core.predictions_read import read
+from calibrant.core.reading import read_labelled
+from calibrant.core.saving import Saved
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, naming, warn
-from calibrant.labels import array_of, encode_labels, is_missing
-from calibrant.predictions import Inputs, read
 from calibrant.select.rates_at_use import (
     MixtureGaps,
     believed,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
+from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale
 from calibrant.regression.quantile_recalibration import IntervalCalibration, QuantileRecalibration

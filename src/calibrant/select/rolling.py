@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.options import require_count
-from calibrant._support.text_table import text_table
-from calibrant.arrays import plain_array
-from calibrant.contracts.columns import Record
-from calibrant.contracts.kinds import require_any_calibrator, require_metric
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import read_for
+from calibrant.core.arrays import plain_array
+from calibrant.core.columns import Record
+from calibrant.core.given import Inputs
+from calibrant.core.kinds import require_any_calibrator, require_metric
+from calibrant.core.metric import Metric
+from calibrant.core.options import require_count
+from calibrant.core.reading import read_for
+from calibrant.core.splits import fit_clone
+from calibrant.core.text_table import text_table
+from calibrant.core.time_blocks import past_and_next, time_blocks, time_ranks
 from calibrant.errors import InputError
-from calibrant.folds.splits import fit_clone
-from calibrant.folds.time_blocks import past_and_next, time_blocks, time_ranks
 from calibrant.metrics.chosen_by import CHOSEN_BY
-from calibrant.predictions import Inputs
 
 __all__ = ["RollingEvaluation", "rolling_evaluation"]
 

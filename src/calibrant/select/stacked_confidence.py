@@ -11,15 +11,15 @@ from calibrant._numerics.fixed_order import merge_rows, multiply_rows
 from calibrant._numerics.logistic import clipped_log_odds, inner_limits, sigmoid, smoothed_targets
 from calibrant._numerics.pooling import fit_monotone_additive
 from calibrant._numerics.smoothing import weighted_quantile
-from calibrant._support.options import require_count
-from calibrant._support.saving import Saved
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.kinds import require_signal
-from calibrant.contracts.signal import Signal, fitted_signal
-from calibrant.contracts.tags import Tags
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.given import Inputs
+from calibrant.core.kinds import require_signal
+from calibrant.core.options import require_count
+from calibrant.core.saving import Saved
+from calibrant.core.signal import Signal, fitted_signal
+from calibrant.core.splits import stratified_folds
+from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
-from calibrant.folds.splits import stratified_folds
-from calibrant.predictions import Inputs
 from calibrant.select.trust import score_difference
 from calibrant.signals.from_probabilities import Entropy, Margin, TopProbability
 from calibrant.signals.label_stability import LabelStability

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibrant.contracts.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.splits import fit_clone
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.splits import fit_clone
-from calibrant.predictions import Predictions
 from calibrant.select.candidates import Candidate
 from calibrant.select.held_out import HeldOut, Pieces
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.core.groups import coded, group_columns
+from calibrant.core.levels import positions
 from calibrant.errors import InputError
-from calibrant.groups import coded, group_columns
-from calibrant.levels import positions
 
 __all__ = ["Columns"]
 

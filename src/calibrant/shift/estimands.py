@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from calibrant import arrays
 from calibrant._numerics.thresholds import expected_auroc, expected_f1, expected_mean
+from calibrant.core import arrays
+from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.predictions_record import Predictions
 from calibrant.errors import InputError
-from calibrant.forecasts.read import ForecastRecord
-from calibrant.predictions import Predictions
 from calibrant.shift.expected_outcomes import Moved, class_chances, error_sizes
 
 __all__ = [

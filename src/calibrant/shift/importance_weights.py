@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._numerics.logistic import fit_logistic, logistic_derivatives
-from calibrant._support.estimators import BaseEstimator
-from calibrant._support.options import require_count, seeded
-from calibrant.contracts.calibrator import require_fitted
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.estimators import BaseEstimator
+from calibrant.core.options import require_count, seeded
+from calibrant.core.rows import feature_codes
 from calibrant.errors import InputError
-from calibrant.rows import feature_codes
 from calibrant.shift.columns import Columns
 from calibrant.shift.separating import fitted_in_folds, log_odds_of, separators
 from calibrant.shift.shift_test import ShiftTest, shift_test

@@ -9,11 +9,11 @@ import numpy as np
 from scipy import stats
 from sklearn.base import clone
 
-from calibrant._support.options import seeded
-from calibrant.contracts.columns import Result
+from calibrant.core.columns import Result
+from calibrant.core.options import seeded
+from calibrant.core.rows import feature_codes
+from calibrant.core.splits import stratified_folds
 from calibrant.errors import InputError
-from calibrant.folds.splits import stratified_folds
-from calibrant.rows import feature_codes
 from calibrant.shift.columns import Columns
 from calibrant.shift.separating import log_odds_of, separators
 

@@ -9,10 +9,10 @@ from scipy.special import entr
 from calibrant._numerics.bins import settled
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.temperature import log_rest, other_logits
-from calibrant.contracts.expression import LOWEST
-from calibrant.contracts.signal import Signal
-from calibrant.contracts.tags import SignalTags
-from calibrant.predictions import Inputs
+from calibrant.core.expression import LOWEST
+from calibrant.core.given import Inputs
+from calibrant.core.signal import Signal
+from calibrant.core.tags import SignalTags
 
 __all__ = ["Entropy", "LogOdds", "Margin", "TopProbability"]
 

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics import label_stability as kernel
-from calibrant._support.options import require_count
-from calibrant.contracts.calibrator import require_fitted
-from calibrant.contracts.columns import Result
-from calibrant.contracts.signal import Signal
-from calibrant.contracts.tags import SignalTags
+from calibrant.core.calibrator import require_fitted
+from calibrant.core.columns import Result
+from calibrant.core.given import Inputs
+from calibrant.core.options import require_count
+from calibrant.core.predictions_read import read
+from calibrant.core.signal import Signal
+from calibrant.core.tags import SignalTags
 from calibrant.errors import InputError
-from calibrant.predictions import Inputs, read
 
 __all__ = ["LabelStability", "StabilityCurve"]
 

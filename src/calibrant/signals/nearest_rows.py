@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.contracts.columns import Record
+from calibrant.core.columns import Record
 
 __all__ = ["NearestRows"]
 

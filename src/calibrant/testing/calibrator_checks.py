@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.kinds import require_any_calibrator
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.domain import Facet
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.kinds import require_any_calibrator
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.testing.check import Check, bind, run_all, same_bits, show_near
 from calibrant.testing.extremes import extreme_checks
 from calibrant.testing.forecast_checks import FORECAST_CHECKS

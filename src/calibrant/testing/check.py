@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
-from calibrant._support.extras import import_extra
-from calibrant._support.saving import load
-from calibrant.contracts.guarantee import Guarantee
+from calibrant.core.extras import import_extra
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.saving import load
 from calibrant.errors import CalibrationWarning, InputError
 
 __all__ = [
@@ -382,11 +382,11 @@ def check_guarantee(guarantee: Guarantee, realised: ArrayLike) -> None:
 
     See Also
     --------
-    contracts.Guarantee : the guarantee that is checked.
+    core.Guarantee : the guarantee that is checked.
 
     Examples
     --------
-    >>> from calibrant.contracts import Guarantee
+    >>> from calibrant.core import Guarantee
     >>> said = Guarantee(
     ...     "marginal", "coverage", "new rows", "rows are exchangeable", n=99, least=0.9
     ... )

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.logistic import log_softmax, softmax
-from calibrant.contracts.domain import Domain, Facet
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
-from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.quantiles import QuantileForecast
+from calibrant.core.domain import Domain, Facet
+from calibrant.core.forecast import Forecast
+from calibrant.core.normal import NormalForecast
+from calibrant.core.quantiles import QuantileForecast
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.metrics.regression.joint import JOINT
 from calibrant.metrics.sets import SETS
 

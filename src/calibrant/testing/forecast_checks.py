@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._support.estimators import clone
+from calibrant.core.estimators import clone
 from calibrant.errors import InputError
 from calibrant.testing.check import check_guarantee, same_bits, seeded, show_near
 from calibrant.testing.data import forecast_problems

@@ -9,10 +9,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from calibrant._numerics.logistic import normalise_rows
-from calibrant.contracts.compiled import Compiled
-from calibrant.contracts.expression import Expression, source
-from calibrant.contracts.signal import Signal
-from calibrant.contracts.symbolic import symbolic
+from calibrant.core.compiled import Compiled
+from calibrant.core.expression import Expression, source
+from calibrant.core.signal import Signal
+from calibrant.core.symbolic import symbolic
 from calibrant.errors import InputError
 from calibrant.testing.check import (
     LAYOUTS,

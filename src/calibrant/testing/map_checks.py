@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant.contracts.kinds import require_map
-from calibrant.contracts.map import Map
+from calibrant.core.kinds import require_map
+from calibrant.core.map import Map
 from calibrant.testing.check import Check, bind, run_all, same_bits, seeded
 from calibrant.testing.data import score_problem
 from calibrant.testing.extremes import extreme_checks

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.logistic import normalise_rows
-from calibrant.contracts.domain import Facet
-from calibrant.contracts.interval import Interval
-from calibrant.contracts.kinds import require_metric
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.domain import Facet
+from calibrant.core.interval import Interval
+from calibrant.core.kinds import require_metric
+from calibrant.core.metric import Metric
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.metrics.regression.joint import JOINT
 from calibrant.metrics.sets import SETS

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._support.estimators import clone
-from calibrant.groups import Groups
+from calibrant.core.estimators import clone
+from calibrant.core.groups import Groups
 from calibrant.questions.calibrator import CalibratorOfQuestions
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.read import read_questions

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant import metrics
-from calibrant._support.registry import offered, registered
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.map import Map
-from calibrant.contracts.metric import Metric
-from calibrant.contracts.regression_calibrator import RegressionCalibrator
-from calibrant.contracts.signal import Signal
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.map import Map
+from calibrant.core.metric import Metric
+from calibrant.core.registry import offered, registered
+from calibrant.core.regression_calibrator import RegressionCalibrator
+from calibrant.core.signal import Signal
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.questions.calibrator import CalibratorOfQuestions

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bootstrap import resample_weights
-from calibrant._support.estimators import clone
-from calibrant._support.extras import import_extra
-from calibrant._support.text_table import text_table
-from calibrant.contracts.columns import plain
+from calibrant.core.columns import plain
+from calibrant.core.estimators import clone
+from calibrant.core.extras import import_extra
+from calibrant.core.model_outputs import model_output, takes_in_fit, with_weight
+from calibrant.core.predictions_read import read
+from calibrant.core.rows import take_rows
+from calibrant.core.text_table import text_table
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.folds.model_outputs import model_output, takes_in_fit, with_weight
 from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.in_the_large import calibration_in_the_large
 from calibrant.metrics.proper import log_loss
 from calibrant.metrics.ranking import event_auroc
 from calibrant.metrics.slope import calibration_slope
-from calibrant.predictions import read
-from calibrant.rows import take_rows
 
 __all__ = [
     "MEASURED",

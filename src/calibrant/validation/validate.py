@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import arrays
 from calibrant._numerics.bootstrap import mixed_codes, numbered_by_content
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
-from calibrant._support.estimators import clone
-from calibrant._support.options import require_count, seeded
-from calibrant.contracts.interval import require_level
+from calibrant.core import arrays
+from calibrant.core.estimators import clone
+from calibrant.core.groups import cluster_numbers
+from calibrant.core.interval import require_level
+from calibrant.core.labels import label_array
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.options import require_count, seeded
+from calibrant.core.predictions_read import read
+from calibrant.core.rows import feature_codes, n_rows, take_rows
 from calibrant.errors import InputError
-from calibrant.folds.model_outputs import is_fitted
-from calibrant.groups import cluster_numbers
-from calibrant.labels import label_array
-from calibrant.predictions import read
-from calibrant.rows import feature_codes, n_rows, take_rows
 from calibrant.validation.result import (
     MEASURED,
     Measures,

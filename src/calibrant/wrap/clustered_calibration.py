@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.clusters import grow_regions, region_paths
-from calibrant._support.options import require_count
-from calibrant._support.trial import require_valid, trial, trial_rows
-from calibrant.arrays import to_array
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.tags import Tags
+from calibrant.core.arrays import to_array
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.given import Inputs
+from calibrant.core.options import require_count
+from calibrant.core.splits import fit_clone
+from calibrant.core.tags import Tags
+from calibrant.core.trial import require_valid, trial, trial_rows
 from calibrant.errors import InputError
-from calibrant.folds.splits import fit_clone
 from calibrant.pools.likelihood_pool import LikelihoodPool
-from calibrant.predictions import Inputs
 from calibrant.wrap.offsets import CellCodes, PooledOffsets
 from calibrant.wrap.one_vs_rest import as_calibrator
 

@@ -5,16 +5,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant._support.group_levels import GroupLevels, cell_codes, crossings, same_levels
-from calibrant._support.options import require_count, require_not_negative
-from calibrant._support.trial import require_valid, trial, trial_rows
-from calibrant.arrays import ArrayLike, whole_rows
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.tags import Tags
+from calibrant.core.arrays import ArrayLike, whole_rows
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.given import Inputs
+from calibrant.core.group_levels import GroupLevels, cell_codes, crossings, same_levels
+from calibrant.core.options import require_count, require_not_negative
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.splits import fit_clone
+from calibrant.core.tags import Tags
+from calibrant.core.trial import require_valid, trial, trial_rows
 from calibrant.errors import InputError
-from calibrant.folds.splits import fit_clone
 from calibrant.pools.likelihood_pool import LikelihoodPool
-from calibrant.predictions import Inputs, Predictions
 from calibrant.wrap.offsets import LEAST_ERRORS, CellCodes, PooledOffsets
 from calibrant.wrap.one_vs_rest import as_calibrator
 

@@ -10,15 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.boosting import Shares
-from calibrant._support.group_levels import ColumnCodes, GroupLevels, same_levels
-from calibrant._support.trial import require_valid, trial, trial_rows
-from calibrant.contracts.calibrator import Calibrator, require_fitted
-from calibrant.contracts.tags import Tags
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.given import Inputs
+from calibrant.core.group_levels import ColumnCodes, GroupLevels, same_levels
+from calibrant.core.groups import clustered
+from calibrant.core.predictions_read import read
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.splits import fit_clone
+from calibrant.core.tags import Tags
+from calibrant.core.trial import require_valid, trial, trial_rows
 from calibrant.errors import InputError
-from calibrant.folds.splits import fit_clone
-from calibrant.groups import clustered
 from calibrant.pools.likelihood_pool import LikelihoodPool
-from calibrant.predictions import Inputs, Predictions, read
 from calibrant.wrap.offsets import (
     BoostedOffsets,
     distinct_rows,

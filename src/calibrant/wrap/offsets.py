@@ -19,14 +19,14 @@ from calibrant._numerics.boosting import (
 )
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.fixed_order import in_pieces, merge_rows
-from calibrant._support.group_levels import ColumnCodes
-from calibrant._support.options import require_count
-from calibrant._support.rounded import percent
-from calibrant._support.saving import Saved
-from calibrant.contracts.expression import Expression, constant, join
+from calibrant.core.expression import Expression, constant, join
+from calibrant.core.group_levels import ColumnCodes
+from calibrant.core.options import require_count
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.rounded import percent
+from calibrant.core.saving import Saved
+from calibrant.core.splits import folds_of
 from calibrant.errors import InputError
-from calibrant.folds.splits import folds_of
-from calibrant.predictions import Predictions
 
 __all__ = [
     "FEWEST_ROWS",

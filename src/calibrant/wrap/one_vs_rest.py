@@ -9,18 +9,18 @@ from sklearn.base import clone
 
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows
-from calibrant._support.class_rates import event_rows
-from calibrant._support.solving import tempered_scores
-from calibrant.arrays import ArrayLike
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.domain_calibrator import DomainCalibrator
-from calibrant.contracts.expression import constant, join
-from calibrant.contracts.kinds import require_calibrator, require_map
-from calibrant.contracts.map import Map
-from calibrant.contracts.tags import MapTags, Tags
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.class_rates import event_rows
+from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.expression import constant, join
+from calibrant.core.given import Inputs
+from calibrant.core.kinds import require_calibrator, require_map
+from calibrant.core.map import Map
+from calibrant.core.solving import tempered_scores
+from calibrant.core.tags import MapTags, Tags
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.maps.platt import Beta, Platt
-from calibrant.predictions import Inputs
 
 __all__ = ["OneVsRest", "as_calibrator"]
 

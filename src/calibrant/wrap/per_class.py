@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.logistic import share_rest
-from calibrant._support.class_rates import ClassRates
-from calibrant.contracts.calibrator import Calibrator
-from calibrant.contracts.tags import Tags
-from calibrant.folds.splits import fit_clone
+from calibrant.core.calibrator import Calibrator
+from calibrant.core.class_rates import ClassRates
+from calibrant.core.given import Inputs
+from calibrant.core.splits import fit_clone
+from calibrant.core.tags import Tags
 from calibrant.pools.likelihood_pool import LikelihoodPool
-from calibrant.predictions import Inputs
 from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["PerClass"]

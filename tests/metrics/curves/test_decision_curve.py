@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
 
 COLUMNS = ("threshold", "net_benefit", "low", "high", "treat_all", "treat_none", "avoided")

@@ -3,8 +3,8 @@ import pytest
 
 from calibrant import metrics
 from calibrant._numerics.smoothing import loess_matrix, pooled_scores, score_grid
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.predictions import read
 
 RNG = np.random.default_rng(0)
 P = RNG.beta(1, 2, 400)

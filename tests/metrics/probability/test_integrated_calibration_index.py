@@ -3,8 +3,8 @@ import pytest
 
 from calibrant import metrics
 from calibrant._numerics.smoothing import loess_matrix, pooled_scores, score_grid, weighted_quantile
+from calibrant.core.predictions_read import read
 from calibrant.errors import InputError
-from calibrant.predictions import read
 
 RNG = np.random.default_rng(0)
 P = RNG.random(400)

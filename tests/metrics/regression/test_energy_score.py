@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.forecasts import JointNormalForecast
+from calibrant.regression import JointNormalForecast
 from calibrant.testing.data import joint_rows
 
 
@@ -81,7 +81,7 @@ def test_members_have_weights_as_repetition_and_one_output_is_the_crps():
     )
     one = metrics.energy_score.interval(y[:, :1], draws[:, :1], estimator="fair").value
     crps = type(metrics.continuous_ranked_probability_score)(estimator="fair")
-    assert one == pytest.approx(crps(y[:, 0], cb.forecasts.SampleForecast(draws[:, 0])), abs=1e-12)
+    assert one == pytest.approx(crps(y[:, 0], cb.regression.SampleForecast(draws[:, 0])), abs=1e-12)
 
 
 def test_fair_scores_of_few_members_are_those_of_many_on_average():

@@ -17,8 +17,8 @@ def correlated(d, rho, n=400, seed=0):
     cov, mean = np.full((d, d), rho) + (1.0 - rho) * np.eye(d), np.zeros((n, d))
     y = np.random.default_rng(seed).multivariate_normal(mean[0], cov, n)
     return (
-        cb.forecasts.JointNormalForecast(mean, np.eye(d)),
-        cb.forecasts.JointNormalForecast(mean, cov),
+        cb.regression.JointNormalForecast(mean, np.eye(d)),
+        cb.regression.JointNormalForecast(mean, cov),
         y,
     )
 
@@ -41,7 +41,7 @@ def test_the_distance_is_chi_squared_and_the_sum_normal():
 def test_of_one_output_the_sum_is_the_usual_pit():
     rng = np.random.default_rng(0)
     y, mean, std = rng.normal(size=(3, 60)) ** 2 + 0.1
-    joint = cb.forecasts.JointNormalForecast(mean[:, None], np.square(std)[:, None, None])
+    joint = cb.regression.JointNormalForecast(mean[:, None], np.square(std)[:, None, None])
     ours = metrics.pit_histogram(y[:, None], joint, pre_rank="sum")
     assert ours.n.tolist() == metrics.pit_histogram(y, mean, std).n.tolist()
 
@@ -56,7 +56,7 @@ def test_the_test_holds_its_level(pre_rank):
         mean, cov, y = joint_rows(200, 3, seed)
         alarms += (
             metrics.pit_test(
-                y, cb.forecasts.JointNormalForecast(mean, cov), pre_rank=pre_rank
+                y, cb.regression.JointNormalForecast(mean, cov), pre_rank=pre_rank
             ).p_value
             <= 0.05
         )
@@ -88,7 +88,7 @@ def test_only_the_distance_and_the_sum_see_wrong_margins():
 def test_weight_is_repetition_and_clusters_count(pre_rank):
     mean, cov, y = joint_rows(60, 2)
     weight = np.arange(60) % 3
-    rows, said = np.repeat(np.arange(60), weight), cb.forecasts.JointNormalForecast(mean, cov)
+    rows, said = np.repeat(np.arange(60), weight), cb.regression.JointNormalForecast(mean, cov)
     weighed = metrics.pit_histogram(y, said, pre_rank=pre_rank, sample_weight=weight, n_bins=5)
     repeated = metrics.pit_histogram(y[rows], said.take(rows), pre_rank=pre_rank, n_bins=5)
     np.testing.assert_allclose(weighed.density, repeated.density)

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.forecasts import JointNormalForecast
+from calibrant.regression import JointNormalForecast
 from calibrant.testing.data import joint_rows
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
 from calibrant.frames.engines.file_tasks import file_tasks, fold_task
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.frames.batching import batch_rows, hive_root
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
 from calibrant.frames.batching import batch_rows, hive_root
 
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]

@@ -3,7 +3,7 @@
 import pickle
 from typing import Any
 
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
 
 __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
 

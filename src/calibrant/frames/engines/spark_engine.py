@@ -6,7 +6,7 @@ Set PYSPARK_PYTHON to this environment's Python.
 import pickle
 from typing import Any
 
-from calibrant._support.extras import import_extra
+from calibrant.core.extras import import_extra
 from calibrant.frames.batching import hive_root
 from calibrant.frames.engines.file_tasks import file_tasks, fold_task
 

@@ -15,14 +15,15 @@ from calibrant._numerics.thresholds import (
     risk_coverage,
     threshold_counts,
 )
-from calibrant.contracts.columns import Record
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_clustered
+from calibrant.core.columns import Record
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind
+from calibrant.core.interval import require_level
+from calibrant.core.on_record import on_record
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind
 from calibrant.metrics.benefit import curve_thresholds, read_thresholds, table_thresholds
-from calibrant.predictions import Inputs, Predictions
 
 __all__ = [
     "DecisionCurve",

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._support.extras import import_extra
-from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.extras import import_extra
+from calibrant.core.given import Inputs
+from calibrant.core.on_record import on_record
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["JointDistribution", "joint_distribution"]
 

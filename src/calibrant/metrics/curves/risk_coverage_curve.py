@@ -10,13 +10,14 @@ from calibrant._numerics import intervals
 from calibrant._numerics.certificates import simultaneous_limits
 from calibrant._numerics.clusters import ranked_worth
 from calibrant._numerics.thresholds import risk_coverage
-from calibrant._support.options import require_option
-from calibrant.contracts.columns import Record
-from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_clustered
+from calibrant.core.columns import Record
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind
+from calibrant.core.on_record import on_record
+from calibrant.core.options import require_option
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind
-from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["RiskCoverageCurve", "risk_coverage_curve", "risk_curve"]
 

@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins
 from calibrant._numerics.thresholds import probability_grid, probability_scale, scale_ends
-from calibrant._support.options import require_count
-from calibrant.contracts.columns import Record
-from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_labelled
+from calibrant.core.columns import Record
+from calibrant.core.given import Inputs
+from calibrant.core.on_record import on_record
+from calibrant.core.options import require_count
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["RiskDistribution", "risk_distribution"]
 

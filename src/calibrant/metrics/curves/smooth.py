@@ -20,14 +20,15 @@ from calibrant._numerics.smoothing import (
     spline_design,
     spline_knots,
 )
-from calibrant._support.options import require_count
-from calibrant.contracts.columns import Record
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.on_record import on_record
-from calibrant.contracts.reading import read_clustered
+from calibrant.core.columns import Record
+from calibrant.core.given import Inputs
+from calibrant.core.groups import WeightKind
+from calibrant.core.interval import require_level
+from calibrant.core.on_record import on_record
+from calibrant.core.options import require_count
+from calibrant.core.predictions_record import Predictions
+from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.groups import WeightKind
-from calibrant.predictions import Inputs, Predictions
 
 __all__ = ["CalibrationCurve", "curve_points", "loess_curve", "of_clusters", "spline_curve"]
 

@@ -12,14 +12,14 @@ from scipy import special
 from scipy.spatial.distance import pdist
 
 from calibrant._numerics.normal_scores import empirical_scores, mean_norm
-from calibrant._support.options import require_option
-from calibrant.contracts.base_metric import BaseMetric
-from calibrant.contracts.domain import Domain
-from calibrant.contracts.interval import require_level
-from calibrant.contracts.metric import MeanMetric
-from calibrant.contracts.reading import shared_option
+from calibrant.core.base_metric import BaseMetric
+from calibrant.core.domain import Domain
+from calibrant.core.interval import require_level
+from calibrant.core.joint_normal import JointNormalForecast, JointRecord, read_joint
+from calibrant.core.metric import MeanMetric
+from calibrant.core.options import require_option
+from calibrant.core.reading import shared_option
 from calibrant.errors import InputError
-from calibrant.forecasts.joint_normal import JointNormalForecast, JointRecord, read_joint
 
 __all__ = [
     "FARTHEST",

@@ -19,13 +19,13 @@ from calibrant._numerics.bins import (
 )
 from calibrant._numerics.clusters import expanded_level
 from calibrant._numerics.intervals import quotient
-from calibrant._support.options import require_count, require_option
-from calibrant.contracts.columns import Record
-from calibrant.contracts.interval import Interval
-from calibrant.contracts.metric import RegressionMetric
-from calibrant.contracts.on_record import on_record
-from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.rows import in_order
+from calibrant.core.columns import Record
+from calibrant.core.forecasts_read import ForecastRecord, read_forecast
+from calibrant.core.interval import Interval
+from calibrant.core.metric import RegressionMetric
+from calibrant.core.on_record import on_record
+from calibrant.core.options import require_count, require_option
+from calibrant.core.rows import in_order
 
 __all__ = [
     "AdversarialGroupCalibration",

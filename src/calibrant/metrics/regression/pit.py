@@ -9,14 +9,14 @@ from scipy import special, stats
 
 from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import mean_worth
-from calibrant._support.options import require_count, require_option, seeded
-from calibrant.arrays import to_array
-from calibrant.contracts.columns import Record
-from calibrant.contracts.on_record import on_record
+from calibrant.core.arrays import to_array
+from calibrant.core.columns import Record
+from calibrant.core.forecasts_read import ForecastRecord, read_forecast
+from calibrant.core.groups import clustered
+from calibrant.core.joint_normal import JointNormalForecast, read_joint
+from calibrant.core.on_record import on_record
+from calibrant.core.options import require_count, require_option, seeded
 from calibrant.errors import InputError
-from calibrant.forecasts.joint_normal import JointNormalForecast, read_joint
-from calibrant.forecasts.read import ForecastRecord, read_forecast
-from calibrant.groups import clustered
 from calibrant.metrics.regression.joint import PreRank, joint_scores
 from calibrant.metrics.tests import CalibrationTest
 

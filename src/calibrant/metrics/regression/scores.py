@@ -5,12 +5,12 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from calibrant._support.options import require_option
-from calibrant.contracts.metric import RegressionMeanMetric
+from calibrant.core.forecast import require_levels
+from calibrant.core.metric import RegressionMeanMetric
+from calibrant.core.normal import NormalForecast
+from calibrant.core.options import require_option
+from calibrant.core.quantiles import SampleForecast
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import require_levels
-from calibrant.forecasts.normal import NormalForecast
-from calibrant.forecasts.quantiles import SampleForecast
 
 __all__ = [
     "ContinuousRankedProbabilityScore",

@@ -20,13 +20,13 @@ from calibrant._numerics.bins import (
 )
 from calibrant._numerics.bootstrap import null_generator, resampled_sums
 from calibrant._numerics.intervals import powers, unseen_ends
-from calibrant._support.options import require_count
-from calibrant.contracts.interval import Interval, require_level
+from calibrant.core.forecast import Forecast
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.interval import Interval, require_level
+from calibrant.core.options import require_count
+from calibrant.core.rows import in_order
 from calibrant.errors import InputError
-from calibrant.forecasts.forecast import Forecast
-from calibrant.forecasts.read import read_forecast
 from calibrant.metrics.regression.levels import GapMetric
-from calibrant.rows import in_order
 
 __all__ = [
     "ExpectedNormalizedCalibrationError",

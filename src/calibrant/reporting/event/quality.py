@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant import metrics
-from calibrant.arrays import whole_rows
-from calibrant.contracts.columns import Known
+from calibrant.core.arrays import whole_rows
+from calibrant.core.columns import Known
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.errors import InputError
 from calibrant.reporting import quality as of_answers

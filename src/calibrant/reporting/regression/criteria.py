@@ -9,13 +9,13 @@ from scipy.stats import rankdata
 from calibrant._numerics.bootstrap import null_generator
 from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.intervals import normal_quantile
-from calibrant._support.rounded import percent
-from calibrant.contracts.columns import Known
-from calibrant.contracts.interval import Interval
+from calibrant.core.columns import Known
+from calibrant.core.interval import Interval
+from calibrant.core.rounded import percent
+from calibrant.core.rows import in_order
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.miscalibration import MARGIN
 from calibrant.reporting.regression.curves import drawn_outcomes
-from calibrant.rows import in_order
 
 __all__ = ["Criteria", "criteria"]
 

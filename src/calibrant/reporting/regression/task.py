@@ -12,11 +12,11 @@ from calibrant._numerics.bins import enough_bins, grouped_sums
 from calibrant._numerics.intervals import wilson
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure, as_it_is
-from calibrant.contracts.metric import MeanMetric, Metric, RootMeanMetric, SumMetric
-from calibrant.contracts.reading import REGRESSION as DOMAIN
+from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.metric import MeanMetric, Metric, RootMeanMetric, SumMetric
+from calibrant.core.normal import NormalForecast, require_order
+from calibrant.core.reading import REGRESSION as DOMAIN
 from calibrant.errors import InputError
-from calibrant.forecasts.normal import NormalForecast, require_order
-from calibrant.forecasts.read import read_forecast
 from calibrant.metrics.curves.intervals import interval_curve
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.miscalibration import Miscalibration

@@ -13,9 +13,9 @@ from calibrant._numerics.bins import LOGIT_CELLS, REACH
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.choice import choice
 from calibrant.comparison.given import resolve, shown_name
+from calibrant.core.labels import class_array
+from calibrant.core.predictions_record import Predictions
 from calibrant.frames.table_rows import TableRows
-from calibrant.labels import class_array
-from calibrant.predictions import Predictions
 from calibrant.reporting.about import About
 from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.report import Report

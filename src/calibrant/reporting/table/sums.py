@@ -16,10 +16,10 @@ from calibrant._numerics.bins import (
     grouped_sums,
 )
 from calibrant.comparison.scores import Change, Estimate, Measure, Score, apart, reading
-from calibrant.contracts.metric import MeanMetric
+from calibrant.core.metric import MeanMetric
+from calibrant.core.predictions_record import Predictions
 from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.paired import PairedDifference, meaning
-from calibrant.predictions import Predictions
 from calibrant.reporting.regions import REGIONS, by_class, confidence_gaps
 from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, DRAWN_CLASSES, Counts, Seen
 

@@ -1,0 +1,202 @@
+"""Result in short: a badge, a sentence, what to do and a few numbers, as text for a terminal and as
+HTML for a notebook.
+"""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calibrant.core.text_table import MOST_SHOWN, text_table, wrapped
+
+__all__ = ["MOST_COLUMNS", "MOST_LINES", "PROMISED", "Card", "Shown", "Tile", "plain_line"]
+
+#: Largest size of what ``repr`` returns.
+MOST_LINES, MOST_COLUMNS = 15, 100
+#: Longest entry of a table or a tile.
+LONGEST = 44
+#: Colours of badges: white text on them is legible, and they are so on a light and a dark page.
+BADGES = {"good": "#1a6b3c", "act": "#1b5e92", "bad": "#a3330b", "unknown": "#566070"}
+#: How each kind of guarantee is called in short.
+PROMISED = {
+    "marginal": "Guaranteed on average",
+    "pac": "Certified",
+    "long run": "Guaranteed in the long run",
+    "asymptotic": "Guaranteed in the limit",
+}
+#: Everything else takes the text colour of the notebook's theme, whatever that is. Curves have
+#: colours that are seen on white and on black.
+STYLE = """
+.calibrant-card{font:14px/1.45 system-ui,sans-serif;max-width:62rem;border:1px solid #8887;\
+border-radius:8px;padding:.8rem 1rem;margin:.3rem 0;display:flex;flex-wrap:wrap;gap:.5rem 1.5rem}
+.calibrant-card>div{flex:1 1 22rem;min-width:0;overflow-wrap:anywhere}
+.calibrant-card>.picture{flex:0 1 20rem}
+.calibrant-card p{margin:.25rem 0;white-space:pre-line}
+.calibrant-card .facts,.calibrant-card small{opacity:.75;font-size:.85em;font-weight:400}
+.calibrant-card .badge{display:inline-block;color:#fff;border-radius:6px;padding:.1rem .6rem;\
+font-weight:700}
+.calibrant-card .sentence{font-size:1.1em}
+.calibrant-card .action{font-weight:600}
+.calibrant-card dl{display:flex;flex-wrap:wrap;gap:.4rem;margin:.5rem 0 0}
+.calibrant-card dl div{border:1px solid #8887;border-radius:6px;padding:.25rem .6rem}
+.calibrant-card dt{opacity:.75;font-size:.85em;font-weight:400}
+.calibrant-card dd{margin:0;font-weight:600}
+.calibrant-card table{border-collapse:collapse;margin:.4rem 0 0;font-size:.92em}
+.calibrant-card :is(th,td){text-align:left;padding:.15rem .8rem .15rem 0;\
+border-bottom:1px solid #8884;background:none}
+.calibrant-card svg{width:100%;height:auto;display:block}
+.calibrant-card svg :is(text,[fill="#1f2933"],[fill="#6b7280"]){fill:currentColor}
+.calibrant-card svg [fill="#ffffff"]{fill:#8884}
+.calibrant-card svg [stroke="#1f2933"]{stroke:currentColor}
+.calibrant-card svg :is([stroke="#6b7280"],[stroke="#dfe3e8"]){stroke:#8889}
+.calibrant-card svg [fill="#1b6ca8"]{fill:#2b86c9}
+.calibrant-card svg [stroke="#1b6ca8"]{stroke:#2b86c9}
+.calibrant-card svg [fill="#c2410c"]{fill:#d9622b}
+.calibrant-card svg [stroke="#c2410c"]{stroke:#d9622b}
+"""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Number of the first band, with its label and a note."""
+
+    label: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Card:
+    """Result in short, of plain texts; all parts but the sentence are optional.
+
+    Attributes
+    ----------
+    sentence, title, badge, action, where : str
+        ``where`` says where the rest of the result is.
+    tone : {"good", "act", "bad", "unknown"}, which gives the colour of the badge
+    facts : what the result is about
+    tiles : list of Tile
+    head, rows : a table, of which the first rows are shown
+    picture : markup of our own for notebooks, one ``<svg>`` element with its legend
+
+    Examples
+    --------
+    >>> print(Card("2 of 9 groups are off.", "Audit", "off", tiles=[Tile("Rows", "900")]).text())
+    Audit: off
+    2 of 9 groups are off.
+      Rows  900
+    """
+
+    sentence: str
+    title: str = ""
+    badge: str = ""
+    tone: str = "unknown"
+    action: str = ""
+    facts: Sequence[str] = ()
+    tiles: Sequence[Tile] = ()
+    head: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    where: str = ""
+    picture: str = ""
+
+    def text(self) -> str:
+        """Return at most 15 lines of at most 100 characters; a table has no badge above it."""
+        lines, last = wrapped(self.sentence, MOST_COLUMNS, most=4), []
+        if self.where:
+            last = wrapped(self.where, MOST_COLUMNS, most=3)
+        if self.rows:
+            # The head, and the line that says how many rows there are.
+            most = min(MOST_SHOWN, MOST_LINES - len(lines) - len(last) - 2)
+            lines += text_table(self.head, _fitting(self.head, self.rows), most)
+        else:
+            top = ": ".join(filter(None, (_short(self.title, 60), self.badge)))
+            lines = wrapped(top, MOST_COLUMNS, most=1) + lines
+            lines += wrapped(f"→ {self.action}", MOST_COLUMNS, "  ", 2) if self.action else []
+        if self.tiles:
+            lines += _aligned([(f"  {one.label}", one.value, one.note) for one in self.tiles])
+        return "\n".join(plain_line(line)[:MOST_COLUMNS] for line in [*lines, *last])
+
+    def html(self) -> str:
+        """Return one ``<div>`` with a style of its own, without a script; all texts are escaped."""
+        back = f' style="background:{BADGES[self.tone]}"'
+        parts = [
+            _tag("p", _tag("strong", _text(self.title))) if self.title else "",
+            f'<p><span class="badge"{back}>{_text(self.badge)}</span></p>' if self.badge else "",
+            _tag("p", _text(self.sentence), "sentence"),
+            _tag("p", f"→ {_text(self.action)}", "action") if self.action else "",
+            _tag("dl", "".join(map(_tile, self.tiles))) if self.tiles else "",
+            self._table(),
+            _tag("p", _text(" · ".join(self.facts)), "facts") if self.facts else "",
+            _tag("p", _text(self.where), "facts") if self.where else "",
+        ]
+        picture = _tag("div", self.picture, "picture") if self.picture else ""
+        return _tag(
+            "div", f"<style>{STYLE}</style><div>{''.join(parts)}</div>{picture}", "calibrant-card"
+        )
+
+    def _table(self) -> str:
+        if not self.rows:
+            return ""
+        head = "".join(_tag("th", _text(name)) for name in self.head)
+        shown = self.rows[:MOST_SHOWN]
+        body = (_tag("tr", "".join(_tag("td", _text(_short(v))) for v in row)) for row in shown)
+        left = len(self.rows) - len(shown)
+        note = _tag("p", f"{len(shown)} of {len(self.rows):,} shown", "facts") if left else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}"
+
+
+class Shown:
+    """Mixin of results that are shown by their card."""
+
+    def _card(self) -> Card:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return self._card().text()
+
+    def _repr_html_(self) -> str:
+        return self._card().html()
+
+
+def plain_line(text: str) -> str:
+    """Return the text with codes for characters that a terminal would act on.
+
+    Examples
+    --------
+    >>> plain_line("a\\x1b[31mred")
+    'a\\\\x1b[31mred'
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return the rows on one line each, with names cut where the table would be too wide."""
+    cells = [[_short(plain_line(cell.replace("\xa0", " "))) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    over = sum(widths) + 2 * (len(widths) - 1) - MOST_COLUMNS
+    return [[_short(first, max(widths[0] - over, 12)), *rest] for first, *rest in cells]
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    whole = max(map(len, lines)) <= MOST_COLUMNS
+    return lines if whole or len(widths) == 2 else _aligned([row[:2] for row in rows])
+
+
+def _short(text: str, most: int = LONGEST) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _text(value: Any) -> str:
+    return html.escape(str(value))
+
+
+def _tag(name: str, content: str, kind: str = "") -> str:
+    own = f' class="{kind}"' if kind else ""
+    return f"<{name}{own}>{content}</{name}>"
+
+
+def _tile(one: Tile) -> str:
+    note = f" {_tag('small', _text(one.note))}" if one.note else ""
+    return _tag("div", _tag("dt", _text(one.label)) + _tag("dd", _text(one.value) + note))

@@ -1,0 +1,141 @@
+"""Domains: objects that describe a kind of prediction, and tables with an entry for each domain."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from inspect import signature
+from typing import Any, Generic, TypeVar, cast
+
+from calibrant.core.contracts_record import Record
+from calibrant.errors import InputError
+
+__all__ = [
+    "DOMAINS",
+    "Domain",
+    "Facet",
+    "columns_named",
+    "domain_of",
+    "domain_of_input",
+    "outcomes_apart",
+]
+
+Part = TypeVar("Part")
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """A kind of prediction.
+
+    Attributes
+    ----------
+    name : its name in results, files and options
+    predictions : the name of its predictions in errors
+    record : the type of its records, a :class:`~calibrant.core.contracts_record.Record`
+    read : (metrics, y_true, P, **options) -> record: the validating function. Its keywords, from
+        std, sample_weight, classes, inputs and check_values, are the options of its metrics.
+    takes : (P, std) -> whether this input is certainly of this kind
+    strata : whether folds are stratified by its outcomes
+    seen_labels : whether a row could have had another label, which widens its intervals
+    columns : (record) -> [(name, labels (n,))], the groups that its rows name themselves, or none;
+        None unless predictions may hold outcomes and groups, and be passed alone
+    paired : ({name: predictions}, y_true, sample_weight) -> {name: record} with the rows of the
+        first in its order; None where the rows have no names, and are paired by their order
+    """
+
+    name: str
+    predictions: str
+    record: type[Record]
+    read: Callable[..., Record]
+    takes: Callable[[Any, Any], bool]
+    strata: bool = False
+    seen_labels: bool = False
+    columns: Callable[[Any], list[tuple[str | None, Any]]] | None = None
+    paired: Callable[[Mapping[str, Any], Any, Any], Mapping[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        DOMAINS[self.name] = self
+
+    @cached_property
+    def options(self) -> frozenset[str]:
+        """The keywords of ``read``."""
+        return frozenset(signature(self.read).parameters)
+
+
+#: By name; the first is the default for an ambiguous input.
+DOMAINS: dict[str, Domain] = {}
+
+
+def domain_of(record: Any) -> Domain:
+    """The domain of a record."""
+    return next(one for one in DOMAINS.values() if isinstance(record, one.record))
+
+
+def domain_of_input(P: Any, std: Any = None, calibrator: Any = None) -> Domain:
+    """The domain of predictions: the one that recognises them; else that of the calibrator, its
+    class or the first of several; or else the first.
+    """
+    found = next((one for one in DOMAINS.values() if one.takes(P, std)), None)
+    if found is not None:
+        return found
+    if isinstance(calibrator, dict):
+        calibrator = [*cast(dict[str, Any], calibrator).values()]
+    if isinstance(calibrator, list | tuple) and calibrator:
+        calibrator = cast(list[Any], calibrator)[0]
+    return getattr(cast(Any, calibrator), "domain", next(iter(DOMAINS.values())))
+
+
+def outcomes_apart(y: Any, P: Any) -> tuple[Any, Any]:
+    """(None, predictions) where predictions that hold their outcomes are passed alone, or several
+    by name; otherwise the arguments.
+    """
+    one = next(iter(cast(Any, y).values()), None) if isinstance(y, Mapping) else y
+    alone = any(own.columns is not None and own.takes(one, None) for own in DOMAINS.values())
+    return (None, cast(Any, y)) if P is None and alone else (cast(Any, y), P)
+
+
+def columns_named(record: Any) -> list[tuple[str | None, Any]]:
+    """(name, labels (n,)) of the groups that a record's rows name themselves."""
+    own = domain_of(record).columns
+    return [] if own is None else own(record)
+
+
+class Facet(Generic[Part]):
+    """Table with one entry for each domain, created at its first use.
+
+    Parameters
+    ----------
+    what : str
+        The name of the entry, for the error if a domain has none.
+
+    Examples
+    --------
+    >>> units = Facet("unit")
+    >>> here = next(iter(DOMAINS.values()))
+    >>> units.register(here, lambda: "probability")
+    >>> units[here]
+    'probability'
+    """
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._makers: dict[Domain, Callable[[], Part]] = {}
+        self._made: dict[Domain, Part] = {}
+
+    def register(self, domain: Domain, make: Callable[[], Part]) -> None:
+        """Register ``make()`` as the entry of a domain."""
+        self._makers[domain] = make
+
+    def __getitem__(self, domain: Domain) -> Part:
+        if domain not in self._made:
+            if domain not in self._makers:
+                raise InputError(
+                    f"{domain.predictions} have no {self.what}; register one for their domain."
+                )
+            self._made[domain] = self._makers[domain]()
+        return self._made[domain]
+
+    def __iter__(self) -> Iterator[Domain]:
+        return iter(self._makers)
+
+    def __contains__(self, domain: Domain) -> bool:
+        return domain in self._makers

@@ -1,0 +1,135 @@
+"""Guarantees of sets, intervals and rules, with their assumptions and numbers of rows."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from calibrant.core.card import PROMISED, Card, Tile
+from calibrant.core.columns import Result
+from calibrant.core.estimators import NotFittedError
+
+__all__ = ["Guarantee", "Promised"]
+
+#: The probability space of each kind of guarantee, in words.
+DRAWS = {
+    "marginal": "on average over calibration sets and new rows",
+    "pac": "over calibration sets, for all new rows together",
+    "long run": "as the average of any sequence",
+    "asymptotic": "as rows grow in number",
+}
+
+
+@dataclass(frozen=True)
+class Guarantee(Result):
+    """A guarantee in full; guarantees of different kinds must not be compared.
+
+    Attributes
+    ----------
+    guarantee : {"marginal", "pac", "long run", "asymptotic"}
+        "marginal": the expectation over calibration set and new row obeys the bound. "pac": with
+        probability at least ``confidence`` over calibration sets, all new rows together obey it.
+        "long run": every sequence's average does. "asymptotic": only in the limit.
+    quantity : str
+        What is bounded, for example "coverage" or "error rate among accepted rows".
+    least, most : float or None
+        The bounds of the quantity; None for no bound.
+    over : str
+        The rows that the guarantee averages over or holds for, for example "new rows" or "new rows
+        of each class".
+    assumes : str
+        The assumption, for example "new rows are exchangeable with the calibration rows".
+    n : float
+        The number of rows (or clusters) behind the guarantee, without rows that something else was
+        fitted on.
+    unit : {"rows", "clusters"}
+    confidence : float or None
+        Confidence of a "pac" guarantee.
+    method : str
+        The theorem or bound, by its usual name.
+
+    See Also
+    --------
+    ConformalIntervals : intervals with a guarantee.
+
+    Notes
+    -----
+    Read ``assumes`` before relying on it: no guarantee survives a change of the
+    population. ``calibrant.testing.check_guarantee`` tests a guarantee by simulation.
+    """
+
+    guarantee: Literal["marginal", "pac", "long run", "asymptotic"]
+    quantity: str
+    over: str
+    assumes: str
+    n: float
+    least: float | None = None
+    most: float | None = None
+    unit: Literal["rows", "clusters"] = "rows"
+    confidence: float | None = None
+    method: str = ""
+
+    def __str__(self) -> str:
+        ends = {"at least": self.least, "at most": self.most}
+        bound = " and ".join(f"{word} {end:.4g}" for word, end in ends.items() if end is not None)
+        sure = "" if self.confidence is None else f"with probability {self.confidence:g} "
+        return (
+            f"{self.quantity} {bound} for {self.over}, {sure}{DRAWS[self.guarantee]}"
+            f" ({self.guarantee}; {self.method or 'no name'}; {self.n:,.0f} {self.unit}), if"
+            f" {self.assumes}"
+        )
+
+
+class Promised:
+    """Mixin of rules with ``guarantees_`` or ``guarantee_``: notebooks and ``print`` show the
+    promises of a fitted rule.
+    """
+
+    def promises(self) -> list[Guarantee]:
+        """Return the guarantees of the fitted rule."""
+        rule: Any = self
+        return getattr(rule, "guarantees_", None) or [rule.guarantee_]
+
+    def card(self) -> Card | None:
+        """Return the promise in short; None before the fit."""
+        try:
+            promises = self.promises()
+        except NotFittedError:
+            return None
+        evidence = getattr(self, "certificate_", None)
+        return Card(
+            " ".join(map(_sentence, promises)) if evidence is None else str(evidence),
+            " ".join(repr(self).split()),
+            PROMISED[promises[0].guarantee],
+            "good",
+            f"Use it only if {promises[0].assumes}.",
+            tiles=[_tile(one) for one in promises],
+        )
+
+    def _repr_html_inner(self) -> str:
+        card = self.card()
+        return cast(Any, super())._repr_html_inner() if card is None else card.html()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Text for notebooks, and HTML if diagrams are shown."""
+        bundle = cast(Any, super())._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def __str__(self) -> str:
+        card = self.card()
+        return repr(self) if card is None else card.text()
+
+
+def _bounds(one: Guarantee) -> str:
+    ends = {"at least": one.least, "at most": one.most}
+    return " and ".join(f"{word} {100.0 * end:.4g} %" for word, end in ends.items() if end)
+
+
+def _sentence(one: Guarantee) -> str:
+    sure = "" if one.confidence is None else f"with probability {one.confidence:g} "
+    what = one.quantity[0].upper() + one.quantity[1:]
+    return f"{what}: {_bounds(one)} for {one.over}, {sure}{DRAWS[one.guarantee]}."
+
+
+def _tile(one: Guarantee) -> Tile:
+    return Tile(one.quantity, _bounds(one), f"from {one.n:,.0f} {one.unit} ({one.method})")

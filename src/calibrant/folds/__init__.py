@@ -1,1 +1,0 @@
-"""Splits of rows, and out-of-fold calibration."""
