@@ -18,7 +18,7 @@ import numpy as np
 from benchmarks.small_network import SmallNetwork, adam
 from scipy.special import softmax
 
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import CalibrationWarning
 from calibrant.scalings import ensembles
 from calibrant.scalings.ensembles import MEMBERS, fitted_members, task_numbers

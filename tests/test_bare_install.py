@@ -91,7 +91,7 @@ def test_every_calibrator_fits_without_optional_libraries():
     out = _run("""
         import numpy as np
         import calibrant as cb
-        from calibrant.core.registry import offered
+        from calibrant.core.estimators import offered
 
         rng = np.random.default_rng(0)
         P = rng.dirichlet(np.ones(2), size=200)

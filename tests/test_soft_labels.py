@@ -8,7 +8,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.labels import SoftLabels
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.testing.runs import all_calibrators, all_maps, all_metrics
 

@@ -5,7 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.metric import Metric
+from calibrant.core.metric_kinds import Metric
 
 
 def test_a_report_says_the_keys_of_the_metrics():

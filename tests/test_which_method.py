@@ -8,8 +8,8 @@ import pytest
 
 import calibrant as cb
 from calibrant.core import Calibrator, Map, RegressionCalibrator
-from calibrant.core._exports import classes
-from calibrant.core.registry import offered
+from calibrant.core.estimators import offered
+from calibrant.core.exports import classes
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = (DOCS / "guide" / "which_method.rst").read_text(encoding="utf-8")

@@ -19,16 +19,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def version() -> str:
-    """The version in ``_version.py``, which must equal that in CITATION.cff."""
+    """The version in ``core/exports.py``, which must equal that in CITATION.cff."""
     said = re.search(
         r'__version__ = "(.+)"',
-        (ROOT / "src/calibrant/core/_version.py").read_text(encoding="utf-8"),
+        (ROOT / "src/calibrant/core/exports.py").read_text(encoding="utf-8"),
     ).group(1)
     cited = re.search(
         r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
     ).group(1)
     if said != cited:
-        raise SystemExit(f"_version.py says {said}, CITATION.cff {cited}; make them agree.")
+        raise SystemExit(f"core/exports.py says {said}, CITATION.cff {cited}; make them agree.")
     return said
 
 

@@ -73,7 +73,7 @@ def discovered():
     that takes scores in [0, 1].
     """
     import calibrant as cb
-    from calibrant.core.registry import offered
+    from calibrant.core.estimators import offered
 
     methods = []
     for cls in (*offered(cb.core.Calibrator), *offered(cb.core.Map)):

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.metrics.coverage_settings import FORECASTS, MODELS, chosen, drawn, true_value
 
 from calibrant._numerics.bootstrap import percentile_limits, resample_weights
-from calibrant.core.metric import MeanMetric, SumMetric
+from calibrant.core.metric_kinds import MeanMetric, SumMetric
 from calibrant.core.reading import read_for
 from calibrant.errors import CalibrationWarning, InputError
 

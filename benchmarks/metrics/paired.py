@@ -19,7 +19,7 @@ import numpy as np
 
 from calibrant import metrics
 from calibrant.core.groups import clustered as clustered_rows
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import CalibrationWarning
 from calibrant.metrics.comparison import compare
 from calibrant.metrics.paired import paired_difference

@@ -51,7 +51,7 @@ def discovered():
     among them.
     """
     import calibrant as cb
-    from calibrant.core.registry import offered
+    from calibrant.core.estimators import offered
 
     methods = []
     for cls in offered(cb.core.RegressionCalibrator):

@@ -15,8 +15,8 @@ import numpy as np
 from automatic import probabilities_and_labels
 
 import calibrant as cb
-from calibrant.core.predictions_read import read
-from calibrant.core.splits import out_of_fold
+from calibrant.core.folds import out_of_fold
+from calibrant.core.predictions import read
 
 #: rows and classes -> number of data sets
 CASES = {

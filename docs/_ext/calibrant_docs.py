@@ -22,7 +22,7 @@ from sphinx.util.nodes import make_refnode
 
 import calibrant as cb
 from calibrant import neighbors
-from calibrant.core.metric import Metric
+from calibrant.core.metric_kinds import Metric
 
 __all__ = ["MethodTable", "setup"]
 
@@ -46,13 +46,13 @@ OPENING = {
 }
 #: Heading of the reference -> the folders it lists, in the order in which people need them.
 GROUPS = {
-    "Reports": ("comparison", "reporting", "core.citations", "audits"),
+    "Reports": ("comparison", "reporting", "core.cards", "audits"),
     "Metrics": ("metrics",),
     "Calibrators of class probabilities": ("scalings", "select"),
     "Calibrators of one score (maps)": ("maps",),
     "Wrappers of models and calibrators": ("pools", "wrap", "models"),
     "Forecasts of a number and their error bars": (
-        *("regression", "core.forecast", "core.joint_normal", "core.normal", "core.quantiles"),
+        *("regression", "core.forecast", "core.joint_normal", "core.quantile_forecast"),
     ),
     "Decisions: sets, thresholds and costs": ("decisions",),
     "Questions: answers, many labels, ordered labels": ("questions",),
@@ -64,7 +64,7 @@ GROUPS = {
     "Planning and internal validation": ("plan", "validation"),
     "Tables of any size": ("frames",),
     "Export to other languages and services": ("export", "adapters"),
-    "Contracts and saved files": ("core", "_numerics"),
+    "Contracts and saved files": ("core",),
     "Checks of your own methods": ("testing",),
     "Data sets": ("datasets",),
     "Errors and warnings": ("errors",),

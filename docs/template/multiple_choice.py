@@ -18,10 +18,9 @@ from calibrant.cli.data_file import FILES
 from calibrant.comparison.choice import CODE
 from calibrant.comparison.given import RESOLVE, adopted
 from calibrant.core import MeanMetric, Tags, register
-from calibrant.core.calibrator import require_fitted
+from calibrant.core.calibrator import DomainCalibrator, require_fitted
 from calibrant.core.domain import Domain
-from calibrant.core.domain_calibrator import DomainCalibrator
-from calibrant.core.plain_rows import PlainRows
+from calibrant.core.given import PlainRows
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
 from calibrant.reporting.tables import TABLES

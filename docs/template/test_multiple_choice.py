@@ -16,8 +16,7 @@ from multiple_choice import (
 import calibrant as cb
 from calibrant import metrics
 from calibrant.cli.group import group
-from calibrant.core.contracts_record import Record
-from calibrant.core.domain import domain_of, domain_of_input
+from calibrant.core.domain import Record, domain_of, domain_of_input
 from calibrant.errors import InputError
 from calibrant.testing import calibrator_checks, check_calibrator, check_metric
 from calibrant.testing.calibrator_checks import CALIBRATOR_CHECKS

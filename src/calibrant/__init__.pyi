@@ -15,10 +15,10 @@ from calibrant import wrap as wrap
 from calibrant.audits.audit import audit as audit
 from calibrant.comparison.versions import compare_versions as compare_versions
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
-from calibrant.core._version import __version__ as __version__
-from calibrant.core.citations import cite as cite
-from calibrant.core.normal import NormalForecast as NormalForecast
-from calibrant.core.quantiles import QuantileForecast as QuantileForecast
+from calibrant.core.cards import cite as cite
+from calibrant.core.exports import __version__ as __version__
+from calibrant.core.forecast import NormalForecast as NormalForecast
+from calibrant.core.quantile_forecast import QuantileForecast as QuantileForecast
 from calibrant.core.saving import load as load
 from calibrant.decisions.conformal_sets import ConformalSets as ConformalSets
 from calibrant.decisions.selective_classifier import SelectiveClassifier as SelectiveClassifier

@@ -23,7 +23,7 @@ from benchmarks.arena.report import report, sections
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.registry import offered
+from calibrant.core.estimators import offered
 
 THREE = ["Identity", "TemperatureScaling", "OneVsRest(Platt)"]
 

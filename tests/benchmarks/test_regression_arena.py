@@ -20,7 +20,7 @@ from benchmarks.regression_arena.report import report
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.registry import offered
+from calibrant.core.estimators import offered
 
 FEW = [calibrators.NOTHING, "StdScaling", "QuantileRecalibration", "ConformalIntervals"]
 

@@ -9,7 +9,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 
 pytest.importorskip("click")
 pytest.importorskip("rich")

@@ -6,10 +6,10 @@ import pytest
 
 from calibrant.cli.list_methods import QUESTIONS
 from calibrant.cli.methods import all_named
-from calibrant.core.citations import PAPERS
-from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.calibrator import DomainCalibrator
+from calibrant.core.cards import PAPERS
+from calibrant.core.estimators import offered
 from calibrant.core.map import Map
-from calibrant.core.registry import offered
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.cli.methods import EXPLORATORY, RENAMED, make, methods
-from calibrant.core.registry import offered
+from calibrant.core.estimators import offered
 from calibrant.errors import InputError
 
 

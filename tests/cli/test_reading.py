@@ -4,7 +4,7 @@ import pytest
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import column_order
 from calibrant.cli.reading import read_file
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
 

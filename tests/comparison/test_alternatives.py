@@ -2,8 +2,8 @@ from types import SimpleNamespace
 
 from calibrant.comparison.alternatives import alternatives, best
 from calibrant.comparison.scores import Change, Estimate, Score
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.predictions_read import read
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.predictions import read
 
 RECORDS = {
     "classification": read([[0.4, 0.6]], [1]),

@@ -3,9 +3,9 @@ import pytest
 
 import calibrant as cb
 from calibrant.comparison.before_after import compare, final
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.predictions_read import read
-from calibrant.core.splits import out_of_fold
+from calibrant.core.folds import out_of_fold
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
 

@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.comparison.choice import choice
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.reporting.evidence import confidence
 
 

@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 
 import calibrant as cb
-from calibrant.core.signal import Signal
-from calibrant.core.tags import SignalTags
+from calibrant.core.calibrator import SignalTags
+from calibrant.core.map import Signal
 from calibrant.errors import InputError
 
 

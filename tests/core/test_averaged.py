@@ -6,9 +6,9 @@ import numpy as np
 from scipy import stats
 
 import calibrant as cb
-from calibrant.core.averaged import AveragedForecast, averaged
+from calibrant.core.conformal_forecast import AveragedForecast, averaged
 from calibrant.core.forecast import RecalibratedForecast
-from calibrant.core.forecasts_read import as_forecast
+from calibrant.core.forecast_record import as_forecast
 
 
 def test_of_normal_forecasts_it_is_the_normal_of_the_means():

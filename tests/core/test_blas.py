@@ -10,8 +10,8 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 from calibrant import testing
-from calibrant.core import blas
-from calibrant.core.blas import FEW_NUMBERS, on_one_blas_thread, one_blas_thread
+from calibrant.core import estimators as blas
+from calibrant.core.estimators import FEW_NUMBERS, on_one_blas_thread, one_blas_thread
 from calibrant.testing.runs import answer, fit, given, ordinary
 
 #: Every component that is fitted, and what a component computes behind its template.
@@ -84,7 +84,7 @@ def test_the_first_call_of_a_process_limits_every_library():
     program = """
 import numpy as np, calibrant as cb
 from threadpoolctl import ThreadpoolController
-from calibrant.core import blas
+from calibrant.core import estimators as blas
 cb.scalings.Identity().fit([[0.2, 0.8]], [1])
 from calibrant import signals, scalings, regression, select
 import scipy.linalg

@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.card import Card, Tile
+from calibrant.core.cards import Card, Tile
 
 HOSTILE = "<script>alert('x')</script>\n\x1b[31m & a name that is as long as names of groups can be"
 RNG = np.random.default_rng(0)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core._exports import classes
-from calibrant.core.citations import PAPERS, SECTION, works_of
+from calibrant.core.cards import PAPERS, SECTION, works_of
+from calibrant.core.exports import classes
 from calibrant.signals import LabelStability
 
 ROOT = Path(__file__).parents[2]

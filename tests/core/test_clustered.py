@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from calibrant import metrics
 from calibrant.core.groups import clustered
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError, SparseDataWarning
 
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from calibrant.core.folds import dealt
 from calibrant.core.groups import clustered
-from calibrant.core.predictions_read import read
-from calibrant.core.splits import dealt
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
 

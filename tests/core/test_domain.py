@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.core.contracts_record import Record
-from calibrant.core.domain import DOMAINS, Domain, Facet, domain_of, domain_of_input
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.domain import DOMAINS, Domain, Facet, Record, domain_of, domain_of_input
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.given import PlainRows
 from calibrant.core.joint_normal import read_joint
-from calibrant.core.metric import MeanMetric, Metric
-from calibrant.core.plain_rows import PlainRows
-from calibrant.core.predictions_read import read
+from calibrant.core.metric_kinds import MeanMetric, Metric
+from calibrant.core.predictions import read
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.metrics.regression.joint import JOINT

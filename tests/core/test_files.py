@@ -5,8 +5,8 @@ from tempfile import mkstemp
 
 import pytest
 
-from calibrant.core import files
-from calibrant.core.files import replacing
+from calibrant.core import saving as files
+from calibrant.core.saving import replacing
 
 
 def test_takes_the_place_of_the_file_when_all_is_well(tmp_path):

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 import calibrant as cb
 from calibrant import metrics
 from calibrant.core.groups import group_columns, read_groups
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.validation.validate import validate
 

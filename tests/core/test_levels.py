@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibrant.core.levels import (
+from calibrant.core.labels import (
     MOST_VALUES,
     level_of,
     levels_of,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.core.metric import RatioMetric, WholeMetric
+from calibrant.core.metric_kinds import RatioMetric, WholeMetric
 from calibrant.errors import InputError
 
 RNG = np.random.default_rng(0)

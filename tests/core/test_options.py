@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import decisions, metrics, neighbors, shift, wrap
-from calibrant.core.options import require_count, require_option
+from calibrant.core.estimators import require_count, require_option
 from calibrant.errors import InputError
 from calibrant.validation.validate import validate
 

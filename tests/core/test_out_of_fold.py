@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.predictions_read import read
-from calibrant.core.splits import fit_clone, out_of_fold, stratified_folds
+from calibrant.core.folds import fit_clone, out_of_fold, stratified_folds
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
 

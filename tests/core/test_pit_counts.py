@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 import calibrant as cb
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.pit_counts import PIT_LEVELS, levels_of, pit_counts
+from calibrant.core.forecast_record import PIT_LEVELS, levels_of, pit_counts, read_forecast
 from calibrant.errors import InputError
 
 

@@ -12,7 +12,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.logistic import softmax
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
 P3 = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.25, 0.25, 0.5], [0.6, 0.2, 0.2]])

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from calibrant import QuantileForecast, metrics
-from calibrant.core.quantiles import LEAST_TAIL
+from calibrant.core.quantile_forecast import LEAST_TAIL
 from calibrant.errors import InputError
 from calibrant.regression import SampleForecast
 

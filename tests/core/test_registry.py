@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import calibrant as cb
-from calibrant.core.registry import class_named, key_of, register, registered
+from calibrant.core.estimators import class_named, key_of, register, registered
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError, SavedFileError
 
@@ -28,7 +28,7 @@ def test_every_class_that_is_saved_is_found_in_a_fresh_process():
     names = sorted({cls.__name__ for cls in _all_saved(Saved)} - parts - templates)
     assert len(names) > 60
     program = (
-        f"from calibrant.core.registry import class_named; print([n for n in {names} if"
+        f"from calibrant.core.estimators import class_named; print([n for n in {names} if"
         " class_named(n) is None])"
     )
     done = subprocess.run(

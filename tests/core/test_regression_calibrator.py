@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import calibrant as cb
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.forecast_record import read_forecast
 from calibrant.errors import InputError
 
 MEAN = pd.DataFrame({"speed": [1.0, 2.0, 3.0, 4.0], "depth": [5.0, 5.5, 6.0, 6.5]})

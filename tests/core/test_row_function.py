@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.compiled import Compiled
+from calibrant.core.compiled import Compiled, row_function
 from calibrant.core.expression import join, source
-from calibrant.core.row_function import row_function
 
 
 def test_a_row_alone_is_a_row_among_others():

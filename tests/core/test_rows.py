@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from calibrant.core.rows import n_rows, take_optional, take_rows
+from calibrant.core.groups import n_rows, take_optional, take_rows
 
 X = np.arange(12.0).reshape(4, 3)
 ROWS = np.array([2, 0])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, PredefinedSplit
 
-from calibrant.core.splits import folds_of, make_splits, refuse_prefit, refuse_small_folds
+from calibrant.core.folds import folds_of, make_splits, refuse_prefit, refuse_small_folds
 from calibrant.errors import CalibrationWarning, InputError
 
 X, LABELS = np.zeros((23, 2)), np.array(["a", "b", "c"])[np.arange(23) % 3]

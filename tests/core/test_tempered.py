@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.predictions_read import read
+from calibrant.core.given import Workspace
+from calibrant.core.predictions import read
 from calibrant.core.solving import least_nll, tempered_scores, tolerance_for
-from calibrant.core.workspace import Workspace
 
 
 def _record(n_classes, workspace=None):

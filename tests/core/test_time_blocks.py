@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.core.time_blocks import past_and_next, time_ranks
+from calibrant.core.folds import past_and_next, time_ranks
 from calibrant.errors import InputError
 from calibrant.monitoring import time_blocks
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.decisions.cells import Cells, rows_of_cells, rows_of_groups
 from calibrant.errors import InputError, SparseDataWarning
 

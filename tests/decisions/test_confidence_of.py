@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.decisions.certainty import confidence_of
 from calibrant.errors import InputError
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.errors import SparseDataWarning
 

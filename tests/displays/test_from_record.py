@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.forecast_record import read_forecast
 from calibrant.core.reading import read_labelled
 
 pyplot = pytest.importorskip("matplotlib.pyplot")

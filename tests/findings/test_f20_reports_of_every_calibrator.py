@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 
 import calibrant as cb
-from calibrant.core.registry import offered
+from calibrant.core.estimators import offered
 
 N = 90
 

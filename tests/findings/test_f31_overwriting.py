@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import calibrant as cb
-from calibrant.core import files
+from calibrant.core import saving as files
 
 links = pytest.mark.skipif(os.name == "nt", reason="making a link needs a privilege on Windows")
 

@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.comparison.before_after import compare
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.reporting.by_class import UNCALIBRATED, methods_by_class
 
 pytest.importorskip("jinja2")

@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import calibrant as cb
 from calibrant import decisions, metrics, monitoring, questions, shift, wrap
-from calibrant.core._exports import exports
+from calibrant.core.exports import exports
 from calibrant.regression import JointNormalForecast, SampleForecast
 
 __all__ = ["DOORS", "Data", "Door", "Line", "Odds", "drawn", "fitted", "numbers", "taken"]

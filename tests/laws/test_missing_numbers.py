@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.laws.doors import DOORS, Data, drawn, numbers
 
-from calibrant.core._exports import exports
+from calibrant.core.exports import exports
 from calibrant.errors import InputError
 
 ROW = 5

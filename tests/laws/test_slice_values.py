@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import calibrant as cb
-from calibrant.core.levels import level_of
+from calibrant.core.labels import level_of
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

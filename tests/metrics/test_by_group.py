@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.core.metric import Metric
-from calibrant.core.predictions_read import read
+from calibrant.core.metric_kinds import Metric
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
 RNG = np.random.default_rng(4)

@@ -4,9 +4,9 @@ from scipy import stats
 
 from calibrant import metrics
 from calibrant._numerics.intervals import mean_limits
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.forecast_record import read_forecast
 from calibrant.core.groups import clustered
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.metrics.paired import meaning, paired_difference
 
 rng = np.random.default_rng(0)

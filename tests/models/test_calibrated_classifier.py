@@ -32,8 +32,7 @@ from calibrant import (
     metrics,
 )
 from calibrant.confidence import GeometricCalibrator
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.tags import Tags
+from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.maps import Beta, VennAbers
 from calibrant.select.auto import default_calibrator

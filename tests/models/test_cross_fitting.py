@@ -3,7 +3,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, RepeatedKFold, TimeSeriesSplit
 
 from calibrant import ConfidenceCalibrator, Isotonic, OneVsRest, TemperatureScaling
-from calibrant.core.splits import make_splits
+from calibrant.core.folds import make_splits
 from calibrant.errors import InputError
 from calibrant.wrap import cross_fitted
 

@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 
 import calibrant as cb
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.pit_counts import PIT_LEVELS, pit_counts
+from calibrant.core.forecast_record import PIT_LEVELS, pit_counts, read_forecast
 from calibrant.errors import InputError
 from calibrant.monitoring.slices import _adjusted, _forecast_p_value, _p_value, _tail
 

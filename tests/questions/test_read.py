@@ -6,8 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from calibrant.core.contracts_record import Record
-from calibrant.core.domain import domain_of, domain_of_input
+from calibrant.core.domain import Record, domain_of, domain_of_input
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.questions import Questions, read_questions
 from calibrant.questions.domain import QUESTIONS

@@ -8,7 +8,7 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.bounds import BoundedForecast, Bounds
+from calibrant.core.quantile_forecast import BoundedForecast, Bounds
 from calibrant.errors import InputError
 
 SCALES = {"above": Bounds(0.0, None), "below": Bounds(None, 0.0), "between": Bounds(-1.0, 3.0)}

@@ -8,8 +8,8 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.averaged import averaged
-from calibrant.core.forecasts_read import as_forecast
+from calibrant.core.conformal_forecast import averaged
+from calibrant.core.forecast_record import as_forecast
 from calibrant.errors import InputError
 
 LEVELS = np.array([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])

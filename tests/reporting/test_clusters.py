@@ -9,7 +9,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.comparison.before_after import compare
 from calibrant.core.groups import clustered
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.states import Seen

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.columns import plain
 from calibrant.core.groups import Groups
-from calibrant.core.predictions_read import read
+from calibrant.core.guarantee import plain
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.reporting.drift import drift, read_times
 

@@ -8,9 +8,9 @@ import pytest
 import calibrant as cb
 from calibrant._numerics.logistic import sigmoid
 from calibrant._numerics.normal_scores import smallest_p
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.forecast_record import read_forecast
 from calibrant.core.groups import clustered
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.reporting.miscalibration import miscalibration
 from calibrant.reporting.regression.miscalibration import miscalibration_of_forecasts

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.reporting.models import summarise_comparison
 
 NAMES = ["<b>a|b</b>", "[c](d)", "_e_"]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.predictions_read import read
-from calibrant.core.rounded import percent
+from calibrant.core.predictions import read
+from calibrant.core.text_table import percent
 from calibrant.reporting.promises import promises
 
 

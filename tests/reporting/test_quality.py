@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.reporting.cautions import cautions
 from calibrant.reporting.quality import quality
 from calibrant.reporting.states import Seen

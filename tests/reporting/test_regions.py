@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.core.groups import read_groups
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.reporting.regions import by_group, by_region, confidence_gaps, confidence_sums
 from calibrant.reporting.report import report

@@ -7,8 +7,8 @@ from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.parts import gather
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.joint_normal import gather
 from calibrant.errors import InputError
 from calibrant.reporting.regions import alone
 from calibrant.reporting.regression.task import METRICS, REGRESSION

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.reporting.advice import points
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from calibrant import metrics
 from calibrant._numerics.thresholds import probability_scale
-from calibrant.core.columns import plain
-from calibrant.core.predictions_read import read
+from calibrant.core.guarantee import plain
+from calibrant.core.predictions import read
 from calibrant.reporting import curves
 from calibrant.reporting.cautions import cautions
 from calibrant.reporting.chance import chance_error

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.frames.table_rows import row_hash
 from calibrant.reporting import curves
 from calibrant.reporting.classification import SCORES

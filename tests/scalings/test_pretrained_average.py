@@ -11,7 +11,7 @@ import pytest
 import calibrant as cb
 from benchmarks import pretrained_average
 from calibrant import metrics
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.scalings.ensembles import MEMBERS, task_numbers
 
 HELD_OUT = pretrained_average.TEST_ROWS

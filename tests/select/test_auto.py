@@ -7,7 +7,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.logistic import softmax
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.select.auto import default_calibrator
 from calibrant.select.candidates import candidates_for

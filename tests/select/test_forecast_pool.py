@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import calibrant as cb
-from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.forecast_record import ForecastRecord
 from calibrant.select.evidence_pool import (
     FORECAST_RATE,
     FORECAST_TRUST,

@@ -5,7 +5,7 @@ pieces.
 import numpy as np
 import pytest
 
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.select.held_out import HeldOut, canonical
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.forecast_record import ForecastRecord
 from calibrant.select.held_out import HeldOutForecasts
 
 SCORES = {

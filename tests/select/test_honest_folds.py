@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.folds import cross_fit, out_of_fold
 from calibrant.core.groups import in_clusters
 from calibrant.core.labels import SoftLabels
-from calibrant.core.predictions_read import read
-from calibrant.core.splits import cross_fit, out_of_fold
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.select import auto
 from calibrant.select.candidates import candidates_for

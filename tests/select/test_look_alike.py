@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import CalibrationWarning
 from calibrant.select.look_alike import caution_look_alike, neighbours_nearest
 

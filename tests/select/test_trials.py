@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.predictions_read import read
-from calibrant.core.tags import Tags
+from calibrant.core.calibrator import Calibrator, Tags
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.select import auto, candidates, trials
 from calibrant.select.candidates import CANDIDATES, Candidate

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.predictions_read import read
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.metrics import accuracy, log_loss, root_mean_squared_error
 from calibrant.shift.estimands import (

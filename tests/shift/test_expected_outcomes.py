@@ -1,7 +1,7 @@
 import numpy as np
 
 from calibrant._numerics.logistic import sigmoid
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.shift.expected_outcomes import Moved, class_chances, error_sizes, log_odds_of_second
 
 

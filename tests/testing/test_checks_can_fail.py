@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 
 import calibrant as cb
 from calibrant._numerics.logistic import log_softmax_mixed, softmax
-from calibrant.core.metric import MeanMetric
-from calibrant.core.signal import Signal
-from calibrant.core.tags import MapTags, SignalTags, Tags
+from calibrant.core.calibrator import MapTags, SignalTags, Tags
+from calibrant.core.map import Signal
+from calibrant.core.metric_kinds import MeanMetric
 from calibrant.errors import FitWarning, InputError
 from calibrant.testing import (
     calibrator_checks,

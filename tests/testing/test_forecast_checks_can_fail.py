@@ -8,9 +8,9 @@ import pytest
 
 import calibrant as cb
 from calibrant.core import Guarantee
-from calibrant.core.forecasts_read import as_forecast
-from calibrant.core.normal import NormalForecast
-from calibrant.core.tags import Tags
+from calibrant.core.calibrator import Tags
+from calibrant.core.forecast import NormalForecast
+from calibrant.core.forecast_record import as_forecast
 from calibrant.testing import calibrator_checks, check_calibrator
 
 

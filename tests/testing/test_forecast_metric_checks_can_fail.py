@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibrant.core.base_metric import SumState
-from calibrant.core.metric import RegressionMeanMetric
+from calibrant.core.metric import SumState
+from calibrant.core.metric_kinds import RegressionMeanMetric
 from calibrant.testing import check_metric, metric_checks
 
 

@@ -13,7 +13,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.logistic import softmax
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import CalibrationWarning
 from calibrant.testing import all_calibrators, all_maps
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 import calibrant as cb
 from calibrant._numerics.bootstrap import mixed_codes
-from calibrant.core.rows import feature_codes
+from calibrant.core.groups import feature_codes
 from calibrant.errors import InputError
 from calibrant.metrics import event_brier_score, log_loss
 from calibrant.validation.result import Rows, measure, resample_measures, uninformed

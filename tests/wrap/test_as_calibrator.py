@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.core.registry import offered
+from calibrant.core.estimators import offered
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator
 

@@ -3,7 +3,7 @@ import pytest
 
 from calibrant import Isotonic, OneVsRest, Platt, TemperatureScaling, load
 from calibrant.core import Map
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError, SparseDataWarning
 from calibrant.maps import Beta, HistogramBinning
 

@@ -17,8 +17,8 @@ from tools.lint.sources import ROOT
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core._exports import faces
-from calibrant.core.metric import Metric
+from calibrant.core.exports import faces
+from calibrant.core.metric_kinds import Metric
 from calibrant.frames.kernel import SUMMED
 from calibrant.reporting.classification import KEYS
 from calibrant.reporting.regression.task import METRICS

@@ -171,7 +171,7 @@ def _tried(root: Path, chosen: list[Mutant], seconds: float) -> None:
     from tools.mutants.near import Nearness
 
     import calibrant
-    from calibrant.core._exports import classes
+    from calibrant.core.exports import classes
 
     assert Path(calibrant.__file__).is_relative_to(root), "the copy must be what is imported"
     for module in classes().values():

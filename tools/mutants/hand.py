@@ -125,7 +125,7 @@ HAND: tuple[Change, ...] = tuple(
                 (CONFORMAL, "scores_of_cells"),
             ),
         ),
-        "core/conformal.py": (
+        "core/conformal_forecast.py": (
             ("return 0.5 + 0.5 * level if", "return level if", (CONFORMAL, "ends_of_their_own")),
             (
                 "if self.side == 'both' and (not self.symmetric) else",

@@ -5,7 +5,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from calibrant.core._exports import exports
+from calibrant.core.exports import exports
 
 __all__ = ["Nearness"]
 

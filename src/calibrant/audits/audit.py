@@ -21,12 +21,12 @@ from calibrant.audits.sample import (
 )
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Facet, columns_named, domain_of, domain_of_input, outcomes_apart
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.estimators import require_count, require_not_negative, require_option, seeded
+from calibrant.core.forecast_record import read_forecast
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, clustered, label_columns
-from calibrant.core.interval import require_level
 from calibrant.core.labels import array_of
-from calibrant.core.options import require_count, require_not_negative, require_option, seeded
+from calibrant.core.metric import require_level
 from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_labelled
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation

@@ -13,7 +13,7 @@ from calibrant.audits.nulls import Tested, tested_groups
 from calibrant.audits.result import Audit, GroupGap, MulticalibrationError
 from calibrant.audits.rows import gaps, sorted_gaps
 from calibrant.audits.sample import Sample, ScoreSample
-from calibrant.core.blas import on_one_blas_thread
+from calibrant.core.estimators import on_one_blas_thread
 from calibrant.errors import InputError
 
 __all__ = ["audited"]

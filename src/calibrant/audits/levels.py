@@ -10,8 +10,7 @@ import numpy as np
 from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.clusters import membership
 from calibrant.core.groups import Groups, coded, crossed
-from calibrant.core.labels import array_of
-from calibrant.core.levels import numbers_to_cut
+from calibrant.core.labels import array_of, numbers_to_cut
 
 __all__ = ["Column", "Family", "cells", "columns_of", "everyone", "family", "shown_groups"]
 

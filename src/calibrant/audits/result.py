@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from calibrant.core.card import Card, Shown
-from calibrant.core.columns import plain
+from calibrant.core.cards import Card, Shown
 from calibrant.core.extras import import_extra
-from calibrant.core.rounded import percent
+from calibrant.core.guarantee import plain
+from calibrant.core.text_table import percent
 
 __all__ = ["Audit", "GroupGap", "MulticalibrationError"]
 

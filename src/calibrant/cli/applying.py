@@ -21,8 +21,8 @@ from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.core.domain import Facet
-from calibrant.core.files import replacing
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.saving import replacing
 from calibrant.errors import InputError
 from calibrant.monitoring.lock import Lock
 from calibrant.questions.domain import QUESTIONS

@@ -40,7 +40,7 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
     """
     from calibrant.cli.choosing import fitting, in_stored_unit
     from calibrant.cli.reading import read_file
-    from calibrant.core.domain_calibrator import DomainCalibrator
+    from calibrant.core.calibrator import DomainCalibrator
     from calibrant.errors import InputError
     from calibrant.monitoring.lock import read_lock
 

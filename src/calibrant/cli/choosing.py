@@ -17,8 +17,7 @@ from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.comparison.given import resolve, shown_name
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.map import Map
 from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError

@@ -7,8 +7,7 @@ import click
 import numpy as np
 
 from calibrant.cli.wording import few, say
-from calibrant.core.labels import is_missing, is_number, partner_of
-from calibrant.core.levels import NO_VALUE, is_unlabelled
+from calibrant.core.labels import NO_VALUE, is_missing, is_number, is_unlabelled, partner_of
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, warn
 from calibrant.frames.columns import class_names, encode, event_places, starred, whole_numbers

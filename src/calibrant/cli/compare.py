@@ -245,7 +245,7 @@ def _require_same_rows(first, ours, other, theirs):
 
 def _metrics(keys, domain):
     from calibrant import metrics
-    from calibrant.core.metric import Metric
+    from calibrant.core.metric_kinds import Metric
 
     known = (getattr(metrics, name) for name in metrics.__all__)
     of_task = {one.key: one for one in known if isinstance(one, Metric) and one.domain is domain}

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from calibrant.cli.columns import missing_in
-from calibrant.core.contracts_record import Record
-from calibrant.core.domain import DOMAINS, Domain, Facet
+from calibrant.core.domain import DOMAINS, Domain, Facet, Record
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from calibrant.cli.options import (
     version_option,
 )
 from calibrant.cli.wording import say
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 
 __all__ = ["decide", "right_of"]
 
@@ -249,6 +249,6 @@ def right_of(data: Any) -> Any:
     """Return (n,) whether each answer was right. The values are read as logits, because any number
     may be a score.
     """
-    from calibrant.core.predictions_read import read
+    from calibrant.core.predictions import read
 
     return read(data.values, data.labels, inputs="logit", classes=data.classes).labels == 1

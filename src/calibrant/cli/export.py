@@ -10,9 +10,9 @@ import click
 from calibrant import export as emitters
 from calibrant.cli.options import SAVED, force_option, output_option, refuse_existing, refuse_unused
 from calibrant.cli.wording import say
+from calibrant.core.expression import RISKS
 from calibrant.core.extras import import_extra
-from calibrant.core.files import replacing
-from calibrant.core.symbolic import RISKS
+from calibrant.core.saving import replacing
 from calibrant.errors import InputError
 
 __all__ = ["export"]

@@ -147,8 +147,8 @@ def _fitted(
     from calibrant.cli.reading import column_of, columns_of
     from calibrant.cli.scores import fit_scores
     from calibrant.cli.training import training_of
+    from calibrant.core.folds import fit_clone
     from calibrant.core.groups import clustered
-    from calibrant.core.splits import fit_clone
 
     data: Any = read_any(file, columns, cluster=cluster)
     _check_target(target, method, data)

@@ -8,10 +8,9 @@ import numpy as np
 from calibrant.cli.columns import ARRAYS, as_floats
 from calibrant.cli.data_file import DataFile
 from calibrant.core.domain import Domain
-from calibrant.core.forecast import Forecast
-from calibrant.core.forecasts_read import ForecastRecord, read_forecast
-from calibrant.core.normal import NormalForecast, require_order
-from calibrant.core.quantiles import QuantileForecast, SampleForecast
+from calibrant.core.forecast import Forecast, NormalForecast, require_order
+from calibrant.core.forecast_record import ForecastRecord, read_forecast
+from calibrant.core.quantile_forecast import QuantileForecast, SampleForecast
 from calibrant.core.reading import REGRESSION
 from calibrant.errors import InputError
 from calibrant.frames.columns import starred_levels

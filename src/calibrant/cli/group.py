@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from calibrant.cli.wording import said, say, shown
-from calibrant.core._version import __version__
+from calibrant.core.exports import __version__
 from calibrant.errors import CalibrationWarning, InputError, MissingDependencyError, SavedFileError
 
 __all__ = ["COMMANDS", "group"]

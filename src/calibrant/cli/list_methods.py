@@ -79,7 +79,7 @@ def list_methods(task: Any, whole: bool, paper: bool, metrics: bool, as_json: bo
 def _calibrators(domain: Any, makers: dict[str, Any]) -> list[Row]:
     """Return the facts of the calibrators of a domain, the default first, then by family."""
     from calibrant.comparison.given import RESOLVE, resolve, shown_name
-    from calibrant.core.citations import works_of
+    from calibrant.core.cards import works_of
     from calibrant.wrap.one_vs_rest import OneVsRest
 
     default = type(resolve(None, domain)) if domain in RESOLVE else OneVsRest
@@ -108,7 +108,7 @@ def _calibrators(domain: Any, makers: dict[str, Any]) -> list[Row]:
 
 def _metrics(domain: Any) -> list[Row]:
     from calibrant import metrics
-    from calibrant.core.metric import Metric
+    from calibrant.core.metric_kinds import Metric
 
     found = ((name, getattr(metrics, name)) for name in metrics.__all__)
     return [
@@ -154,7 +154,7 @@ def _is_usual(row: Row) -> bool:
 
 def _by_paper(rows: list[Row], whole: bool) -> None:
     """Print the methods of each paper, those of the five reproduced papers first."""
-    from calibrant.core.citations import PAPERS
+    from calibrant.core.cards import PAPERS
 
     known = {work["title"].lower(): work for row in rows for work in row["papers"]}
     first = [title for title in PAPERS if title in known]

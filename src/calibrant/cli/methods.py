@@ -12,12 +12,11 @@ import click
 
 import calibrant
 from calibrant.cli.wording import said, say
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.domain import DOMAINS, Domain, Facet
-from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.estimators import key_of, offered, registered
 from calibrant.core.map import Map
 from calibrant.core.reading import CLASSIFICATION
-from calibrant.core.registry import key_of, offered, registered
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
 from calibrant.wrap.one_vs_rest import as_calibrator

@@ -574,7 +574,7 @@ def refuse_existing(path: Path, force: bool, *read: Any) -> None:
     """Stop before the work if the output cannot be written, or would replace a file that is
     ``read``.
     """
-    from calibrant.core.files import target
+    from calibrant.core.saving import target
 
     try:
         found = target(path, overwrite=force)

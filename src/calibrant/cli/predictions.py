@@ -17,8 +17,7 @@ from calibrant.cli.wording import few
 from calibrant.core.domain import Domain
 from calibrant.core.labels import label_key, places
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, warn
 from calibrant.frames.columns import starred, whole_numbers
@@ -36,7 +35,7 @@ class PredictionFile(DataFile):
     ----------
     values : (n, K) or (n,)
     inputs : "probability" or "logit", or "score": any real number, higher if the event is likelier
-    classes : as ``calibrant.core.predictions_read`` takes them, or None
+    classes : as ``read`` of ``calibrant.core.predictions`` takes them, or None
     names : list of str
         The arrays or columns that hold ``values``.
     event

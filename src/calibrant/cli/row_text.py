@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.levels import NUMBER, level_of
+from calibrant.core.labels import NUMBER, level_of
 from calibrant.errors import InputError
 
 __all__ = [

@@ -9,9 +9,9 @@ from scipy import stats  # pyright: ignore[reportMissingTypeStubs, reportUnknown
 
 from calibrant import metrics
 from calibrant.cli.methods import score_methods
+from calibrant.core.folds import stratified_folds
 from calibrant.core.map import Map
-from calibrant.core.predictions_read import read
-from calibrant.core.splits import stratified_folds
+from calibrant.core.predictions import read
 
 __all__ = ["fit_scores", "measured_scores"]
 

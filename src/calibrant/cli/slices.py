@@ -37,8 +37,8 @@ from calibrant.cli.tables import own_words, print_table, progress
 from calibrant.cli.wording import say
 from calibrant.core.domain import Facet
 from calibrant.core.extras import import_extra
-from calibrant.core.files import replacing
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.saving import replacing
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
 from calibrant.frames.columns import starred, starred_levels

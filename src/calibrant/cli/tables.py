@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from calibrant.cli.wording import say, shown
-from calibrant.core.rounded import rounded
-from calibrant.core.text_table import MOST_SHOWN, cut_note, text_table
+from calibrant.core.text_table import MOST_SHOWN, cut_note, rounded, text_table
 from calibrant.reporting.markdown import class_rows, in_full
 
 __all__ = [

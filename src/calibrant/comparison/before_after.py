@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from calibrant.core.estimators import seeded
+from calibrant.core.folds import cross_fit, fit_clone
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.options import seeded
-from calibrant.core.splits import cross_fit, fit_clone
 from calibrant.errors import InputError
 from calibrant.regression.variance import ForecastIdentity
 from calibrant.scalings.constant import Identity
@@ -23,7 +23,7 @@ class Compared:
     ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the
     rows of the fit, if they are others; ``whole`` is the same for all classes, if the records are
     of one event. ``fold_fits`` describes the out-of-fold predictions, as in
-    :class:`~calibrant.core.splits.OutOfFold`; ``fitted`` is the calibrator on all rows where these
+    :class:`~calibrant.core.folds.OutOfFold`; ``fitted`` is the calibrator on all rows where these
     come from its fit.
     """
 
@@ -92,7 +92,7 @@ def compare(
         applied as it is.
     test : record like the first, optional
     n_splits, random_state, progress
-        As in :func:`calibrant.core.splits.cross_fit`.
+        As in :func:`calibrant.core.folds.cross_fit`.
     in_sample : bool, optional
         Whether a fitted calibrator was fitted on these rows. Default: found by fitting it again and
         comparing.
@@ -108,7 +108,7 @@ def compare(
 
     Examples
     --------
-    >>> from calibrant.core.predictions_read import read
+    >>> from calibrant.core.predictions import read
     >>> from calibrant.scalings.temperature import TemperatureScaling
     >>> found = compare(
     ...     read([0.1, 0.8, 0.3, 0.6, 0.7] * 8, [0, 1, 1, 0, 1] * 8),

@@ -8,11 +8,10 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant.comparison.given import shown_name
-from calibrant.core._exports import public_path
-from calibrant.core.contracts_record import Record
-from calibrant.core.domain import Facet, domain_of
+from calibrant.core.domain import Facet, Record, domain_of
 from calibrant.core.estimators import explained
-from calibrant.core.normal import NormalForecast
+from calibrant.core.exports import public_path
+from calibrant.core.forecast import NormalForecast
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.questions.domain import QUESTIONS
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.metric import Metric
+from calibrant.core.metric_kinds import Metric
 from calibrant.errors import InputError
 from calibrant.metrics.paired import meaning, paired_difference
 
@@ -98,7 +98,7 @@ def score_table(
     Examples
     --------
     >>> from calibrant.metrics import accuracy
-    >>> from calibrant.core.predictions_read import read
+    >>> from calibrant.core.predictions import read
     >>> score_table(read([0.2, 0.7, 0.9], [0, 1, 0]), None, [Measure(accuracy, 100)])[
     ...     0
     ... ].before.value

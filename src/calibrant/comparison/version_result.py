@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass
 
-from calibrant.core.card import Card, Shown
-from calibrant.core.columns import Result
+from calibrant.core.cards import Card, Shown
+from calibrant.core.guarantee import Result
 from calibrant.metrics.comparison import Comparison
 from calibrant.monitoring.promises import SwapCheck
 

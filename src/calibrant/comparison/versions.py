@@ -18,16 +18,15 @@ from calibrant.audits.sample import ScoreSample
 from calibrant.comparison.given import resolve
 from calibrant.comparison.version_result import GroupMove, Move, VersionComparison
 from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import DomainCalibrator
 from calibrant.core.domain import Domain, Facet, columns_named, domain_of_input
-from calibrant.core.domain_calibrator import DomainCalibrator
-from calibrant.core.forecasts_read import as_forecast
+from calibrant.core.estimators import seeded
+from calibrant.core.forecast_record import as_forecast
 from calibrant.core.given import Inputs
 from calibrant.core.groups import clustered, label_columns
-from calibrant.core.interval import require_level
 from calibrant.core.labels import array_of, is_missing
-from calibrant.core.options import seeded
-from calibrant.core.pairs import require_row_order, shared_classes
-from calibrant.core.predictions_read import read
+from calibrant.core.metric import require_level
+from calibrant.core.predictions import read, require_row_order, shared_classes
 from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_for, require_own_options
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier

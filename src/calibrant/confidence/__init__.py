@@ -1,5 +1,5 @@
 """Confidence in the predicted label, as a signal and a map."""
 
-from calibrant.core._exports import attach
+from calibrant.core.exports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.intervals import beta_interval
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.core.calibrator import Calibrator, require_fitted
-from calibrant.core.class_rates import ClassRates
-from calibrant.core.columns import Record
 from calibrant.core.given import Inputs
-from calibrant.core.interval import require_level
+from calibrant.core.guarantee import Record
 from calibrant.core.kinds import require_calibrator
+from calibrant.core.metric import require_level
 from calibrant.core.reading import read_labelled
+from calibrant.core.solving import ClassRates
 from calibrant.errors import InputError
 
 __all__ = ["ClassReport", "class_report"]

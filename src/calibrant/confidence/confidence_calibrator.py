@@ -7,14 +7,12 @@ from sklearn.base import clone
 
 from calibrant._numerics.clusters import rows_by_group
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.class_rates import ClassRates
+from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_map, require_signal
-from calibrant.core.map import Map
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.signal import Signal, fitted_signal
-from calibrant.core.tags import Tags
+from calibrant.core.map import Map, Signal, fitted_signal
+from calibrant.core.predictions import Predictions
+from calibrant.core.solving import ClassRates
 from calibrant.errors import InputError
 from calibrant.maps.binning import HistogramBinning
 from calibrant.maps.isotonic import Isotonic

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from calibrant._numerics import bins, intervals, kernel_sums
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
 from calibrant.core.calibrator import Calibrator, require_fitted
-from calibrant.core.columns import Record
+from calibrant.core.guarantee import Record
 from calibrant.core.kinds import require_calibrator
-from calibrant.core.on_record import on_record
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
 

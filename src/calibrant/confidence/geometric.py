@@ -16,13 +16,11 @@ from calibrant._numerics.logistic import (
     smoothed_targets,
 )
 from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-from calibrant.core.calibrator import Calibrator, require_fitted
-from calibrant.core.class_rates import ClassRates
+from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_map, require_signal
-from calibrant.core.map import Map
-from calibrant.core.signal import Signal, fitted_signal
-from calibrant.core.tags import Tags
+from calibrant.core.map import Map, Signal, fitted_signal
+from calibrant.core.solving import ClassRates
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.maps.isotonic import Isotonic
 from calibrant.signals.nearest_rows import NearestRows

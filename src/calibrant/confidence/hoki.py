@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, Tags
+from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_signal
-from calibrant.core.options import require_count
-from calibrant.core.signal import Signal, fitted_signal
-from calibrant.core.tags import Tags
+from calibrant.core.map import Signal, fitted_signal
 from calibrant.errors import InputError
 from calibrant.signals.label_stability import LabelStability
 

@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.bins import equal_mass_groups, group_ends, grouped_sums
 from calibrant._numerics.clusters import group_worth
 from calibrant._numerics.intervals import wilson
-from calibrant.core.columns import Record
+from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs
-from calibrant.core.interval import require_level
+from calibrant.core.guarantee import Record
 from calibrant.core.kinds import require_signal
-from calibrant.core.options import require_count
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.map import Signal, fitted_signal
+from calibrant.core.metric import require_level
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
-from calibrant.core.signal import Signal, fitted_signal
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Platt
 

@@ -1,29 +1,258 @@
-"""Template of calibrators of class probabilities: validation, fit, prediction and export."""
+"""Templates of calibrators: the base for every kind of prediction, which learns from a record and
+recalibrates its rows, and that of class probabilities with its validation, fit, prediction and
+export. Properties of methods are data, which tests, documentation tables and the command line read.
+"""
 
-from abc import abstractmethod
-from typing import Any, ClassVar, Self
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 
 from calibrant._numerics.logistic import ZERO_FLOOR, share_rest
 from calibrant.core.arrays import ArrayLike, column_names, text_names
-from calibrant.core.blas import one_blas_thread
 from calibrant.core.compiled import Compiled
 from calibrant.core.domain import Domain
-from calibrant.core.domain_calibrator import DomainCalibrator, of_predictions
-from calibrant.core.estimators import NotFittedError
-from calibrant.core.expression import Expression
+from calibrant.core.estimators import (
+    BaseEstimator,
+    Exampled,
+    Explained,
+    Listed,
+    NotFittedError,
+    one_blas_thread,
+    require_valid,
+    trial,
+    trial_options,
+    trial_rows,
+)
+from calibrant.core.expression import Expression, SymbolicRecord, symbolic
 from calibrant.core.given import Inputs
 from calibrant.core.group_levels import GroupLevels
 from calibrant.core.labels import soft_refused
-from calibrant.core.predictions_read import PLURALS, read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import PLURALS, Predictions, read
 from calibrant.core.reading import CLASSIFICATION
-from calibrant.core.symbolic import SymbolicRecord, symbolic
-from calibrant.core.trial import require_valid, trial, trial_options, trial_rows
+from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 
-__all__ = ["Calibrator", "require_fitted"]
+__all__ = [
+    "Calibrator",
+    "DomainCalibrator",
+    "MapTags",
+    "Promises",
+    "SignalTags",
+    "Tags",
+    "of_predictions",
+    "require_fitted",
+]
+
+
+@dataclass(frozen=True)
+class Tags:
+    """Properties of a calibrator.
+
+    Attributes
+    ----------
+    output : "probability" calibrates whole vectors, "confidence" the top label, "distribution" is
+        regression.
+    keeps_argmax : the predicted label never changes.
+    random : depends on ``random_state``.
+    uses_features, needs_reference : takes ``X=``; cannot fit without ``reference=``.
+    may_use_features : takes optional ``X=`` and ``reference=``.
+    uses_groups : requires ``groups=``; an automatic choice tries it only if they are passed.
+    may_use_groups : takes optional ``groups=``.
+    for_features_or_groups : needs neither, but is useful only with one of them: lists and automatic
+        choices offer it only then.
+    binary_only : accepts two classes only.
+    soft_labels : its weighted fit takes soft labels.
+    label : the name shown in tables.
+    row_tolerance : how far the prediction of a row may depend on the other rows; 0 means bitwise
+        independence.
+    exceptions : contract checks that do not apply, each with the reason.
+
+    See Also
+    --------
+    MapTags, SignalTags : the same for maps and signals.
+    """
+
+    output: Literal["probability", "confidence", "distribution"] = "probability"
+    keeps_argmax: bool = False
+    random: bool = False
+    uses_features: bool = False
+    needs_reference: bool = False
+    may_use_features: bool = False
+    uses_groups: bool = False
+    may_use_groups: bool = False
+    for_features_or_groups: bool = False
+    binary_only: bool = False
+    soft_labels: bool = False
+    label: str = ""
+    row_tolerance: float = 0.0
+    exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def takes_features(self) -> bool:
+        """Whether it accepts ``X=``, required or not."""
+        return self.uses_features or self.may_use_features
+
+    @property
+    def takes_groups(self) -> bool:
+        """Whether it accepts ``groups=``, required or not."""
+        return self.uses_groups or self.may_use_groups
+
+    def suits(self, given: Collection[str]) -> bool:
+        """Whether it suits rows with these arguments, of "X", "reference" and "groups".
+
+        Examples
+        --------
+        >>> Tags(uses_groups=True).suits(["X"]), Tags(for_features_or_groups=True).suits(["X"])
+        (False, True)
+        """
+        needs = {
+            "X": self.uses_features,
+            "reference": self.needs_reference,
+            "groups": self.uses_groups,
+        }
+        either = not self.for_features_or_groups or "X" in given or "groups" in given
+        return either and all(name in given for name, needed in needs.items() if needed)
+
+
+@dataclass(frozen=True)
+class MapTags:
+    """Properties of a map.
+
+    Attributes
+    ----------
+    domain : "unit" takes scores in [0, 1] only, "real" takes any finite score.
+    monotone : P(correct) never falls as the score rises.
+    smooth : a curve of a few coefficients, for which near scores may be merged.
+    soft_labels : its fit takes shares of raters (:class:`SoftLabels`) for outcomes.
+    random : depends on ``random_state``.
+    label : the name shown in tables.
+    exceptions : contract checks that do not apply, each with the reason.
+
+    See Also
+    --------
+    Tags, SignalTags : the same for calibrators and signals.
+    """
+
+    domain: Literal["unit", "real"] = "real"
+    monotone: bool = False
+    smooth: bool = False
+    soft_labels: bool = False
+    random: bool = False
+    label: str = ""
+    exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class SignalTags:
+    """Properties of a signal.
+
+    Attributes
+    ----------
+    domain : range of its scores, "unit" [0, 1] or "real".
+    random : depends on ``random_state``.
+    uses_features, needs_reference : takes ``X=``; cannot be fitted without ``reference=``.
+    exceptions : contract checks that do not apply, each with the reason.
+
+    See Also
+    --------
+    Tags, MapTags : the same for calibrators and maps.
+    """
+
+    domain: Literal["unit", "real"] = "unit"
+    random: bool = False
+    uses_features: bool = False
+    needs_reference: bool = False
+    exceptions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Promises:
+    """Properties of a measure of calibration, each "yes", "no" or "partly".
+
+    Attributes
+    ----------
+    truthful : in expectation no forecaster gains by reporting anything but the true probabilities.
+    testable : it can be estimated from a sample, however many distinct probabilities there are.
+    actionable : a small value bounds what decision makers lose by trusting the probabilities.
+    regret : the bound, in a few words.
+
+    See Also
+    --------
+    Tags, MapTags, SignalTags : the facts of calibrators, maps and signals.
+    """
+
+    truthful: Literal["yes", "no", "partly"]
+    testable: Literal["yes", "no", "partly"]
+    actionable: Literal["yes", "no", "partly"]
+    regret: str
+
+
+# -- Calibrators of any kind of prediction ---------------------------------------------------------
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+def of_predictions(fit: Fit) -> Fit:
+    """Decorate ``fit``, so that a model or a third argument is refused in one sentence."""
+
+    @wraps(fit)
+    def checked(self: Any, *arguments: Any, **options: Any) -> Any:
+        of_model = bool(arguments) and hasattr(arguments[0], "predict")
+        if of_model or len(arguments) > 2:
+            raise InputError(
+                f"{type(self).__name__}.fit takes predictions and outcomes, and other arguments by"
+                f" name; got {', '.join(type(one).__name__ for one in arguments)}; "
+                + (
+                    "pass the model's predictions of held-out rows, or use CalibratedClassifier."
+                    if of_model
+                    else "name the others."
+                )
+            )
+        return fit(self, *arguments, **options)
+
+    return cast(Fit, checked)
+
+
+class DomainCalibrator(Exampled, Listed, Explained, Saved, BaseEstimator, ABC):
+    """Base of the calibrators of a domain.
+
+    ``fit`` and ``predict`` validate their input into a record of the domain. A constructor only
+    stores its arguments; ``fit_record`` stores learned parameters in attributes that end in ``_``,
+    including ``status_``.
+
+    See Also
+    --------
+    Calibrator, RegressionCalibrator : those of classes and of forecasts.
+    """
+
+    domain: ClassVar[Domain]
+    tags: ClassVar[Tags] = Tags()
+    status_: str
+    #: Names of the columns of groups, if they had names in the fit.
+    group_names_: list[str] | None = None
+    #: Names of the features, if they had names in the fit.
+    feature_names_: list[str] | None = None
+
+    @abstractmethod
+    def fit_record(self, record: Any) -> Self:
+        """Fit on a record."""
+
+    def fit_out_of_fold(self, record: Any) -> Any:
+        """Fit on a record, and return the predictions of its rows out of the folds of this fit,
+        with the rows' folds (n,) and the origin of the predictions; None without such folds.
+        """
+        return None
+
+    @abstractmethod
+    def predict_record(self, record: Any) -> Any:
+        """Predictions for the rows of a record, in the form that its ``recalibrated`` takes."""
+
+
+# -- Calibrators of class probabilities ------------------------------------------------------------
 
 
 def require_fitted(estimator: object, attribute: str) -> None:

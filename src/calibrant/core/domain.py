@@ -1,23 +1,138 @@
-"""Domains: objects that describe a kind of prediction, and tables with an entry for each domain."""
+"""Kinds of prediction: the protocol of their records, used by metrics, folds, comparisons and
+reports, the object that describes a kind, and tables with an entry for each kind.
+"""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import signature
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, runtime_checkable
 
-from calibrant.core.contracts_record import Record
+import numpy as np
+
 from calibrant.errors import InputError
 
 __all__ = [
     "DOMAINS",
     "Domain",
     "Facet",
+    "Record",
     "columns_named",
     "domain_of",
     "domain_of_input",
     "outcomes_apart",
 ]
+
+
+@runtime_checkable
+class Record(Protocol):
+    """Validated rows: predictions and outcomes.
+
+    Rows of weight 0 have been dropped. A record is immutable; derived values may be cached in
+    ``derived``.
+
+    Examples
+    --------
+    >>> from calibrant.core.forecast_record import read_forecast
+    >>> from calibrant.core.predictions import read
+    >>> isinstance(read([0.2, 0.7], [0, 1]), Record)
+    True
+    >>> isinstance(read_forecast([0.0], [1.0], [0.3]), Record)
+    True
+    """
+
+    #: It is a dataclass: use ``dataclasses.replace`` to change weights or clusters.
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def weight(self) -> np.ndarray | None:
+        """(n,) positive, or None where every row counts once."""
+
+    @property
+    def weights(self) -> Any:
+        """(n,) float64, ones where none were given."""
+
+    @property
+    def cluster(self) -> np.ndarray | None:
+        """(n,) the cluster of each row, or None."""
+
+    @property
+    def kept(self) -> np.ndarray | None:
+        """(n given,) mask of the input rows that were kept, or None for all."""
+
+    @property
+    def mark(self) -> np.ndarray:
+        """(n,) a number from the content of each row, by which clusters are numbered."""
+        ...
+
+    @property
+    def strata(self) -> np.ndarray:
+        """(n,) strata of the folds."""
+        ...
+
+    @property
+    def shares(self) -> np.ndarray | None:
+        """The shares of soft labels; None if there are none."""
+
+    @property
+    def several(self) -> bool:
+        """Whether it has several outputs."""
+        ...
+
+    @property
+    def derived(self) -> Any:
+        """A ``Derived`` cache of values that several metrics of these rows derive."""
+
+    @property
+    def calibrator_params(self) -> dict[str, Any]:
+        """Arguments of a calibrator to be fitted on these rows."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def take(self, rows: Any) -> Self:
+        """Some of the rows: indices, a mask or a slice."""
+        ...
+
+    def blocks(self, size: int = ...) -> Iterable[Self]:
+        """The rows in slices that fit a cache."""
+        ...
+
+    def per_row(self, values: np.ndarray) -> np.ndarray:
+        """The entries of the kept rows, from one entry per input row."""
+        ...
+
+    def outputs(self) -> Sequence[Self]:
+        """One record for each output."""
+        ...
+
+    def one_output(self) -> Self:
+        """The record itself; raises an error if it has several outputs."""
+        ...
+
+    def other_labels(self, other: Any) -> list[np.ndarray]:
+        """Possible labels of these rows, (n,) each; none if unknown."""
+        ...
+
+    def without_features(self) -> Self:
+        """The record without features, for a calibrator that uses none."""
+        ...
+
+    def gathered(self, parts: Any, rows: Sequence[np.ndarray]) -> Any:
+        """Calibrated predictions, from those of several fits for ``rows[k]`` each, which are in any
+        order.
+        """
+
+    def recalibrated(self, result: Any, output: str = ...) -> Self:
+        """The same rows with a calibrator's predictions."""
+        ...
+
+    def agrees_with(self, other: Any) -> bool:
+        """Whether both predict the same for all rows, up to rounding."""
+        ...
+
+
+# -- Kinds and their tables ------------------------------------------------------------------------
 
 Part = TypeVar("Part")
 
@@ -30,7 +145,7 @@ class Domain:
     ----------
     name : its name in results, files and options
     predictions : the name of its predictions in errors
-    record : the type of its records, a :class:`~calibrant.core.contracts_record.Record`
+    record : the type of its records, a :class:`~calibrant.core.domain.Record`
     read : (metrics, y_true, P, **options) -> record: the validating function. Its keywords, from
         std, sample_weight, classes, inputs and check_values, are the options of its metrics.
     takes : (P, std) -> whether this input is certainly of this kind

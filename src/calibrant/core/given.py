@@ -1,6 +1,9 @@
-"""Validated input of n rows of predictions, and operations on rows."""
+"""Validated input of n rows of predictions of any kind: operations on rows, state shared by fits on
+nearly the same rows, cached values of identical rows, and the base of records of a further kind.
+"""
 
-from collections.abc import Iterator
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, Self
@@ -8,6 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from calibrant._numerics.logistic import DEEPEST_LOGIT
+from calibrant._numerics.newton import Search, Start
 from calibrant.core.arrays import (
     FLOAT32_EPSILON,
     OTHER_ROW_SUM_TOLERANCE,
@@ -15,11 +19,117 @@ from calibrant.core.arrays import (
     ROW_SUM_TOLERANCE,
     row_sum_limits,
 )
-from calibrant.core.rows import take_rows
-from calibrant.core.workspace import Derived, Workspace
+from calibrant.core.groups import take_rows
 from calibrant.errors import InputError, warn
 
-__all__ = ["Given", "Inputs", "check_values", "sound"]
+__all__ = [
+    "Derived",
+    "Given",
+    "Inputs",
+    "MapWorkspace",
+    "PlainRows",
+    "Workspace",
+    "check_values",
+    "sound",
+]
+
+
+#: Scores, outcomes and weights of the event that a row is of one class.
+Rows = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+
+
+@dataclass
+class MapWorkspace:
+    """Ends of the searches of one map, as starts for the same map on nearly the same rows.
+
+    Attributes
+    ----------
+    shared : whether other fits use it too: lower accuracy is then enough
+    line, wider_line : a line of the log-odds, and one inside the second pair of limits
+    curve, rising_curve : a parabola of the log-odds, free and rising
+    penalty : the chosen penalty of a spline; None before
+    splines : coefficients by (index of the penalty, number of coefficients)
+    """
+
+    shared: bool = False
+    line: Start = field(default_factory=Start)
+    wider_line: Start = field(default_factory=Start)
+    curve: Start = field(default_factory=Start)
+    rising_curve: Start = field(default_factory=Start)
+    penalty: float | None = None
+    splines: dict[tuple[int, int], np.ndarray] = field(default_factory=dict)
+
+
+@dataclass
+class Workspace:
+    """State shared by the fits of one selection, on all rows and on those of folds. ``Workspace()``
+    is that of a single fit, which starts anew.
+
+    Attributes
+    ----------
+    shared : whether it belongs to a selection
+    open : whether the selection is still open, so that losses are compared to five digits
+    inverse_temperature : 1 / T of least log loss, of the first fit
+    mixture, vector, matrix, featured : the searches of ensemble temperature scaling, structured
+        vector and matrix scaling, and the first part of ensemble matrix scaling
+    slopes : by their ridge, the slopes of intra-order-preserving scaling
+    maps : by the map's name and options and the class, the workspaces of maps
+    """
+
+    shared: bool = False
+    open: bool = False
+    inverse_temperature: float | None = None
+    mixture: Search | None = None
+    vector: Search | None = None
+    matrix: Search | None = None
+    featured: Search | None = None
+    slopes: dict[float, np.ndarray] = field(default_factory=dict)
+    maps: dict[tuple[str, str, int], MapWorkspace] = field(default_factory=dict)
+
+    @classmethod
+    def of_choice(cls) -> Self:
+        """An empty workspace of an open selection."""
+        return cls(True, True, None, Search(), Search(), Search(), Search())
+
+    @cached_property
+    def ordered(self) -> "Workspace | None":
+        """The workspace of fits on the same predictions after intra-order-preserving scaling."""
+        return Workspace.of_choice() if self.shared else None
+
+    def of_map(self, template: Any, k: int) -> MapWorkspace:
+        """The workspace of a map of class k."""
+        key = type(template).__name__, repr(vars(template)), k
+        return self.maps.setdefault(key, MapWorkspace(self.shared))
+
+
+@dataclass
+class Derived:
+    """Cache of values that several fits or metrics derive from the rows of one record.
+
+    Attributes
+    ----------
+    temperature : (1 / T of least log loss, status)
+    tilts : (n, 5) each row's loss near the workspace's temperature, with derivatives
+    tempered : (n, K) scores after temperature scaling
+    slope_rows : the layout for intra-order-preserving scaling
+    events, cells : by class, (scores, outcomes, weights) in order, and merged in cells
+    draws : by (id of a metric, resamples, seed), the metric and its values on resamples
+    smoothers : by (smoother, span, target), the smoothed scores
+    ordered : the record with its rows in the order of their content
+    """
+
+    temperature: tuple[float, str] | None = None
+    tilts: np.ndarray | None = None
+    tempered: np.ndarray | None = None
+    slope_rows: Any = None
+    events: dict[int, Rows] = field(default_factory=dict)
+    cells: dict[int, Rows] = field(default_factory=dict)
+    draws: dict[tuple[int, int, int], tuple[Any, np.ndarray]] = field(default_factory=dict)
+    smoothers: dict[tuple[str, Any, Any], tuple[Any, ...]] = field(default_factory=dict)
+    ordered: Any = None
+
+
+# -- Rows of any kind of prediction ----------------------------------------------------------------
 
 #: Row sums that differ by less than this share count as equal.
 EQUAL = 1e-3
@@ -296,3 +406,115 @@ class Given:
 
 
 FIELDS = tuple(each.name for each in fields(Given))
+
+
+# -- Records of a further kind ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlainRows:
+    """Validated rows of one output, without features: a record that metrics read.
+
+    A subclass adds the predictions and the outcomes, and implements ``__len__``, ``mark`` and
+    ``_own(rows)``. If calibrators are fitted on its rows, it also implements ``recalibrated`` and
+    ``gathered``. Rows of weight 0 have been dropped.
+
+    Attributes
+    ----------
+    weight : (n,) positive, or None where every row counts once
+    kept : (n given,) mask of the rows kept, or None
+    cluster : (n,) intp, which rows are dependent, or None
+    """
+
+    weight: np.ndarray | None = field(default=None, kw_only=True)
+    kept: np.ndarray | None = field(default=None, repr=False, kw_only=True)
+    cluster: np.ndarray | None = field(default=None, repr=False, kw_only=True)
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def mark(self) -> np.ndarray:
+        """(n,) a number from the content of each row, by which clusters are numbered."""
+
+    @abstractmethod
+    def _own(self, rows: Any) -> dict[str, Any]:
+        """The record's own fields, for some of the rows."""
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """(n,) float64, ones where no weights were given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @cached_property
+    def derived(self) -> Derived:
+        """Cache of values that several metrics of these rows derive."""
+        return Derived()
+
+    @property
+    def shares(self) -> None:
+        """None: there are no soft labels."""
+
+    @property
+    def several(self) -> bool:
+        """False: there is one output."""
+        return False
+
+    @property
+    def strata(self) -> np.ndarray:
+        """(n,) zeros: folds are not stratified."""
+        return np.zeros(len(self), dtype=np.intp)
+
+    @property
+    def calibrator_params(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def take(self, rows: Any) -> Self:
+        """The same record for some of the rows (indices, mask or slice)."""
+        weight, cluster = (None if v is None else v[rows] for v in (self.weight, self.cluster))
+        return replace(self, weight=weight, cluster=cluster, kept=None, **self._own(rows))
+
+    def blocks(self, size: int = 0) -> list[Self]:
+        """The record itself."""
+        return [self]
+
+    def per_row(self, values: np.ndarray) -> np.ndarray:
+        """The entries of the kept rows, from one entry per input row."""
+        return values if self.kept is None else values[self.kept]
+
+    def outputs(self) -> list[Self]:
+        """The record itself."""
+        return [self]
+
+    def one_output(self) -> Self:
+        """The record itself."""
+        return self
+
+    def other_labels(self, other: Any) -> list[np.ndarray]:
+        """None: other outcomes are not known."""
+        return []
+
+    def without_features(self) -> Self:
+        """The record itself."""
+        return self
+
+    def agrees_with(self, other: Any) -> bool:
+        """Whether both have the same rows and content."""
+        return len(self) == len(other) and bool(np.allclose(self.mark, other.mark))
+
+    def gathered(self, parts: Any, rows: Sequence[np.ndarray]) -> Any:
+        """Refused, unless a subclass has calibrators."""
+        raise _refused(self)
+
+    def recalibrated(self, result: Any, output: str = "") -> Any:
+        """Refused, unless a subclass has calibrators."""
+        raise _refused(self)
+
+
+def _refused(record: PlainRows) -> InputError:
+    return InputError(
+        f"{type(record).__name__} can only be scored; pass predictions of classes or"
+        " forecasts to fit a calibrator."
+    )

@@ -8,8 +8,14 @@ import numpy as np
 
 from calibrant.core.arrays import column_names
 from calibrant.core.groups import coded, distinct, group_columns
-from calibrant.core.labels import array_of
-from calibrant.core.levels import level_of, numbers_of, numbers_said, numbers_to_cut, positions
+from calibrant.core.labels import (
+    array_of,
+    level_of,
+    numbers_of,
+    numbers_said,
+    numbers_to_cut,
+    positions,
+)
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError, warn
 
@@ -22,7 +28,7 @@ LEAST_ROWS = 30
 class GroupLevels(Saved):
     """The levels of columns of groups.
 
-    ``calibrant.core.levels`` defines how values are read, and which numeric columns are cut at
+    ``calibrant.core.labels`` defines how values are read, and which numeric columns are cut at
     quantiles. Missing is the last level if the fit saw it.
 
     Parameters

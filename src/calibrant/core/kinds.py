@@ -4,12 +4,10 @@ AttributeError.
 
 from typing import TypeVar
 
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.domain_calibrator import DomainCalibrator
-from calibrant.core.map import Map
-from calibrant.core.metric import Metric
+from calibrant.core.calibrator import Calibrator, DomainCalibrator
+from calibrant.core.map import Map, Signal
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.signal import Signal
 from calibrant.errors import InputError
 
 __all__ = [

@@ -1,26 +1,35 @@
-"""Template of maps from a score to the probability of being correct."""
+"""Templates of maps from a score to the probability of being correct, and of signals: evidence that
+a prediction is right.
+"""
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from calibrant._numerics.clusters import rows_by_group
 from calibrant.core import arrays
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.blas import one_blas_thread
-from calibrant.core.calibrator import require_fitted
-from calibrant.core.domain_calibrator import of_predictions
-from calibrant.core.estimators import BaseEstimator, Exampled, Listed, clone
-from calibrant.core.expression import Expression, source
+from calibrant.core.calibrator import MapTags, SignalTags, of_predictions, require_fitted
+from calibrant.core.estimators import (
+    BaseEstimator,
+    Exampled,
+    Listed,
+    clone,
+    one_blas_thread,
+    require_valid,
+    trial,
+    trial_options,
+    trial_rows,
+)
+from calibrant.core.expression import Expression, SymbolicRecord, source
+from calibrant.core.given import Inputs, MapWorkspace
 from calibrant.core.labels import SoftLabels, soft_refused
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.saving import Saved
-from calibrant.core.tags import MapTags
-from calibrant.core.trial import require_valid, trial
-from calibrant.core.workspace import MapWorkspace
 from calibrant.errors import InputError
 
-__all__ = ["Map"]
+__all__ = ["Map", "Signal", "fitted_signal"]
 
 
 class Map(Exampled, Listed, Saved, BaseEstimator, ABC):
@@ -134,3 +143,93 @@ class Map(Exampled, Listed, Saved, BaseEstimator, ABC):
 def _(map: Map) -> None:
     score = np.linspace(0.0, 1.0, 12)
     require_valid(map.predict(score), score.shape, 0.0, 1.0)
+
+
+# -- Signals ---------------------------------------------------------------------------------------
+
+
+class Signal(Exampled, Saved, BaseEstimator, ABC):
+    """Base of all signals. A signal implements ``_score(record)``, and ``_fit(record)`` if it
+    learns anything.
+
+    See Also
+    --------
+    TopProbability, Margin : two implementations.
+    ConfidenceCalibrator : takes a signal and a map.
+    """
+
+    tags: ClassVar[SignalTags] = SignalTags()
+
+    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
+        self.inputs: Inputs = inputs
+        self.classes: ArrayLike | None = classes
+
+    def _fit(self, record: Predictions) -> None:
+        """Most signals learn nothing."""
+
+    @abstractmethod
+    def _score(self, record: Predictions) -> np.ndarray: ...
+
+    def fit(
+        self,
+        P: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        X: Any = None,
+        reference: Any = None,
+    ) -> Self:
+        """Fit the signal (often without parameters) on predictions, labels, features and the
+        training set.
+        """
+        record = read(
+            P,
+            y,
+            inputs=self.inputs,
+            classes=self.classes,
+            sample_weight=sample_weight,
+            X=X,
+            reference=reference,
+        )
+        return self.fit_record(record)
+
+    def fit_record(self, record: Predictions) -> Self:
+        """Fit on a record."""
+        self.classes_: np.ndarray = record.classes
+        self._fit(record)
+        return self
+
+    def score_record(self, record: Predictions) -> np.ndarray:
+        """Score the rows of a record."""
+        return self._score(record)
+
+    def _expression(self, record: SymbolicRecord) -> Expression:
+        raise InputError(
+            f"{type(self).__name__} cannot be exported as an expression of the predictions; keep it"
+            " in Python."
+        )
+
+    def express(self, record: SymbolicRecord) -> Expression:
+        """``score`` as an expression of width 1; InputError if this is impossible."""
+        return self._expression(record)
+
+    def score(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
+        """One score per row, (n,) float64; larger means more evidence that the predicted label is
+        right.
+        """
+        return self._score(
+            read(P, inputs=self.inputs, classes=getattr(self, "classes_", self.classes), X=X)
+        )
+
+
+@trial.register
+def _(signal: Signal) -> None:
+    P = trial_rows(len(signal.classes_), signal.inputs, signal.tags.uses_features)
+    require_valid(signal.score(P, **trial_options(signal, len(P))), (len(P),))
+
+
+def fitted_signal(signal: Signal, record: Predictions) -> Signal:
+    """A copy of ``signal`` fitted on the record, for the same kind of input and classes."""
+    copy = clone(signal)
+    copy.inputs = record.kind
+    return copy.fit_record(record)

@@ -1,185 +1,184 @@
-"""Templates of metrics, with intervals and mergeable states: sums over rows, means and ratios; and
-metrics of forecasts.
+"""The part of metrics that works on records (properties, value, sums, and intervals of independent
+rows), and the number with its uncertainty that they return.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import partial, reduce
+from inspect import get_annotations
 from operator import add
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibrant._numerics.bins import grouped_sums
-from calibrant._numerics.bootstrap import resampled_sums
-from calibrant._numerics.intervals import (
-    limits_within,
-    powers,
-    quotient,
-    rate_interval,
-    ratio_limits,
-    unseen_ends,
+from calibrant._numerics.bootstrap import (
+    bca_limits,
+    bootstrap_totals,
+    leave_out_values,
+    percentile_limits,
 )
 from calibrant.core.arrays import require_pairs
-from calibrant.core.base_metric import BaseMetric, SumState
-from calibrant.core.blas import on_one_blas_thread
-from calibrant.core.clustered import cluster_draws, clustered_interval, two_way_interval
-from calibrant.core.contracts_record import Record
-from calibrant.core.domain import Domain
-from calibrant.core.given import Inputs
-from calibrant.core.groups import WeightKind, cluster_ways, clustered
-from calibrant.core.interval import Interval, require_level, require_resamples
-from calibrant.core.options import seeded
-from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_for
-from calibrant.core.rows import in_order
+from calibrant.core.domain import Domain, Record
+from calibrant.core.estimators import Exampled, on_one_blas_thread, require_count
+from calibrant.core.forecast import require_level
 from calibrant.errors import InputError
 
 __all__ = [
+    "BaseMetric",
+    "Direction",
     "Interval",
-    "MeanMetric",
-    "Metric",
-    "RatioMetric",
-    "RegressionMeanMetric",
-    "RegressionMetric",
-    "RegressionSumMetric",
-    "RootMeanMetric",
-    "SumMetric",
-    "WholeMetric",
+    "SumState",
+    "by_options",
+    "require_level",
+    "require_resamples",
 ]
 
 
-class Metric(BaseMetric):
-    """Base of all metrics: a callable object whose fields are its options.
+def require_resamples(n_resamples: object) -> None:
+    """Raise InputError unless ``n_resamples`` is large enough for quantiles."""
+    require_count("n_resamples", n_resamples, 2, usual=1000)
 
-    There are three levels: ``metric(y, P)`` validates its input, ``metric.of(record)`` takes a
-    record, and kernels work on arrays. ``metric.interval`` and ``interval_of`` return the value
-    with its interval, ``state`` and ``totals_of`` sums that add up over parts. A metric implements
-    ``_totals(record)`` (sums over rows), ``_finalise(totals)``, which allows any leading axes, and,
-    for speed, ``_group_totals`` (the sums by group); a metric that is not a function of sums is a
-    ``WholeMetric``.
 
-    Properties of a class are its keywords: ``class Mine(MeanMetric, name="mine", key="mine")``.
-    Each class automatically becomes a frozen dataclass of its options.
+@dataclass(frozen=True)
+class Interval:
+    """A metric's value with its uncertainty.
 
-    Where ``soft_labels`` is True, ``y_true`` may be :class:`SoftLabels`, shares of several raters.
+    Attributes
+    ----------
+    value, low, high : float
+        The number and the ends of its interval, which holds both ``value`` and the value of the
+        metric itself.
+    level : float
+        The nominal coverage, for example 0.95; the guide simulates the actual coverage.
+    method : str
+        The method: "analytic", "bootstrap", "bca", or "debiased", which also corrects ``value``;
+        "null": for calibrated scores instead of the data (``null_of``).
+    n : float
+        Sum of the weights: the number of rows where every row counts once.
+    plain : float or None
+        The value of the metric itself, if ``value`` is the debiased estimate.
 
     See Also
     --------
-    SumMetric, MeanMetric, RatioMetric, WholeMetric : bases for your own metrics.
-    RegressionMetric : the same for forecasts of numbers.
+    core.Metric : returns one from ``metric.interval(y_true, P)``.
     """
 
-    domain: ClassVar[Domain] = CLASSIFICATION
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n: float
+    plain: float | None = None
 
-    def __call__(
-        self,
-        y_true: ArrayLike,
-        P: Any,
-        std: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
-        inputs: Inputs = "probability",
-        **options: Any,
-    ) -> Any:
-        """The metric's value, for (n, d) forecasts an array (d,); options are the fields of this
-        object (see its class).
+    def around(self, value: float) -> "Interval":
+        """The interval with another value of the metric, which its ends then hold."""
+        low, high = min(self.low, value), max(self.high, value)
+        ends = replace(self, low=low, high=high, plain=None if self.plain is None else value)
+        return ends if self.plain not in (None, self.value) else replace(ends, value=value)
+
+    def __str__(self) -> str:
+        return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+    @classmethod
+    def holding(
+        cls,
+        value: float,
+        limits: tuple[Any, Any],
+        level: float,
+        method: str,
+        n: float,
+        plain: float | None = None,
+    ) -> "Interval":
+        """An interval with these limits, widened to include the value and the value of the metric
+        itself.
         """
-        metric = self.with_options(**options)
-        # One pass over the data: metrics of sums check the blocks in the same pass.
-        return metric.of(
-            read_for(
-                [metric],
-                y_true,
-                P,
-                std,
-                sample_weight,
-                classes,
-                inputs,
-                check_values=not metric.mergeable,
-            )
+        held = [float(one) for one in (value, plain) if one is not None and one == one]
+        return cls(
+            float(value),
+            min([float(limits[0]), *held]),
+            max([float(limits[1]), *held]),
+            level,
+            method,
+            n,
+            plain,
         )
 
-    @seeded
-    def interval(
-        self,
-        y_true: ArrayLike,
-        P: Any,
-        std: ArrayLike | None = None,
-        *,
-        level: float = 0.95,
-        method: str = "auto",
-        n_resamples: int = 1000,
-        random_state: int = 0,
-        cluster: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        weight_kind: WeightKind = "frequency",
-        classes: ArrayLike | None = None,
-        inputs: Inputs = "probability",
-        **options: Any,
-    ) -> Any:
-        """The value with an interval at ``level``, an :class:`Interval`; for (n, d) forecasts a
-        list of them.
 
-        ``method`` is "auto" (the best known for the metric), "analytic" (where known), "bootstrap"
-        (percentile) or "bca" (bias-corrected and accelerated); the bootstraps are seeded by
-        ``random_state``. ``cluster``, (n,) labels, names the cluster of each row: means are then
-        cluster-robust, other metrics resample whole clusters, and metrics that allow neither raise
-        InputError. Two columns, (n, 2) or a frame, are crossed clusters, such as raters and items,
-        for metrics with an analytic interval (a mean, O/E, a ratio of sums).
-        """
-        metric = self.with_options(**options)
-        record = read_for([metric], y_true, P, std, sample_weight, classes, inputs)
-        if len(ways := cluster_ways(cluster)) > 1:
-            return two_way_interval(metric, record, ways, weight_kind, level, method)
-        record = clustered(record, cluster, weight_kind)
-        return metric.interval_of(
-            record, level=level, method=method, n_resamples=n_resamples, random_state=random_state
-        )
+# -- Metrics on records ----------------------------------------------------------------------------
 
-    def state(
-        self,
-        y_true: ArrayLike | None = None,
-        P: Any = None,
-        std: ArrayLike | None = None,
-        *,
-        sample_weight: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
-        inputs: Inputs = "probability",
-        **options: Any,
-    ) -> SumState:
-        """Mergeable state: ``state(part 1) + state(part 2)`` finalises to the value of the whole;
-        ``state()`` is empty.
-        """
-        metric = self.with_options(**options)
-        if not metric.mergeable:
-            raise InputError(
-                f"{self.name} with {options or 'these options'} has no state of fixed size; compute"
-                " it on all rows at once."
-            )
-        if y_true is None and P is None:
-            return SumState(metric)
-        record = read_for(
-            [metric], y_true, P, std, sample_weight, classes, inputs, check_values=False
-        )
-        return SumState(metric, metric.totals_of(record.one_output()))
+Direction = Literal["minimize", "maximize", "none"]
 
-    def with_options(self, **options: Any) -> Self:
-        """The same metric with some options changed, checked."""
-        unknown = set(options) - {f.name for f in fields(self)}
-        if unknown:
+
+@dataclass_transform(frozen_default=True)
+@dataclass(frozen=True, repr=False)
+class BaseMetric(Exampled):
+    """The part of a :class:`Metric` that works on records; validation and clustered intervals build
+    on it.
+    """
+
+    name: ClassVar[str]  # shown to people
+    key: ClassVar[str]  # the name in keys, columns and gates: "ece"; defined only here
+    estimand: ClassVar[str] = (
+        "value on ever more rows of the same kind"  # the target of its interval
+    )
+    direction: ClassVar[Direction]
+    range: ClassVar[tuple[float, float]]
+    perfect: ClassVar[float | None] = None  # the value of perfect predictions, where known
+    domain: ClassVar[Domain]
+    proper: ClassVar[bool] = False
+    #: Whether it may select a model: proper scores, and scores of the label or the ranking; never a
+    #: calibration error.
+    selects: ClassVar[bool] = False
+    #: Whether the paired interval of a difference between two predictions covers in simulation
+    #: (benchmarks/metrics/paired.py).
+    paired: ClassVar[bool] = False
+    #: Whether a bootstrap of whole clusters is valid if there is no analytic interval: not where
+    #: chance inflates the value.
+    clustered: ClassVar[bool] = True
+    mergeable_: ClassVar[bool] = True
+    binary_only: ClassVar[bool] = False
+    soft_labels: ClassVar[bool] = False  # whether it takes soft labels
+    compares_rows: ClassVar[bool] = False  # a mean over pairs of rows, undefined for one row
+    needs_std: ClassVar[bool] = True  # for forecasts: whether it uses the spread, or only means
+    #: Contract checks that do not apply, each with the reason.
+    exceptions: ClassVar[Mapping[str, str]] = {}
+
+    def __init_subclass__(cls, **facts: Any) -> None:
+        super().__init_subclass__()
+        known = {name for base in cls.__mro__ for name in get_annotations(base)}
+        if unknown := sorted(facts.keys() - known):
             raise TypeError(
-                f"{self.name} has no option {sorted(unknown)}; it has"
-                f" {[f.name for f in fields(self)]}."
+                f"{cls.__name__} has no property {unknown}; its template has {sorted(known)}."
             )
-        metric = replace(self, **options) if options else self
-        metric._check()
-        return metric
+        for name, value in facts.items():
+            setattr(cls, name, value)
+        dataclass(frozen=True, repr=False)(cls)
 
-    @seeded
+    @property
+    def ideal(self) -> float | None:
+        """The value of the best predictions: the one declared, or the finite end of the range;
+        None where no value is best.
+        """
+        if self.perfect is not None or self.direction == "none":
+            return self.perfect
+        end = self.range[self.direction == "maximize"]
+        return end if np.isfinite(end) else None
+
+    @property
+    def mergeable(self) -> bool:
+        """Whether ``state`` works with these options."""
+        return self.mergeable_
+
     @on_one_blas_thread
+    def of(self, record: Record) -> Any:
+        """The value on a record: a float, or an array (d,) for forecasts of d outputs."""
+        require_pairs(record.weight if self.compares_rows else None, self.name)
+        values = [float(self._value(output)) for output in record.outputs()]
+        return np.array(values) if record.several else values[0]
+
+    @abstractmethod
     def interval_of(
         self,
         record: Record,
@@ -189,241 +188,212 @@ class Metric(BaseMetric):
         n_resamples: int = 1000,
         random_state: int = 0,
     ) -> Any:
-        """``interval`` of a record, with its clusters if it has any: an :class:`Interval`, or a
-        list of d.
+        """The value with its interval, of each output."""
+
+    def moves_of(self, record: Any) -> np.ndarray | None:
+        """Influence of each row on the value, (n,): the derivative by its weight, times the total
+        weight; None if unknown.
         """
-        require_level(level)
-        require_resamples(n_resamples)
-        # A list or an array is no method either, and has no truth value.
-        method = str(method)
-        require_pairs(record.weight, "an interval")
-        compute = self._interval if record.cluster is None else partial(clustered_interval, self)
-        options = (level, method, n_resamples, random_state)
-        # Draws are made in the order of the rows' content; these intervals need none.
-        plain = isinstance(self, MeanMetric | RatioMetric) and method in ("auto", "analytic")
-        results = list[Any]()
-        for output in record.outputs():
-            rows = output if plain else in_order(output)
-            result = compute(rows, *options)
-            # Sums in another order of the rows differ from the metric's value in the last bits.
-            results.append(result if rows is output else result.around(float(self.of(output))))
-        return results if record.several else results[0]
+
+    def sides_of(self, record: Any) -> np.ndarray | None:
+        """The outcome of each row, (n,) 0 or 1, for a metric that compares the rows of both; the
+        rarer limits its precision.
+        """
 
     @on_one_blas_thread
-    def resampled_of(self, record: Record, n_resamples: int, random_state: int) -> np.ndarray:
-        """The value on bootstrap resamples of the rows, or the clusters, of a record of one
-        output, (n_resamples,).
-        """
-        draws = self._resampled if record.cluster is None else partial(cluster_draws, self)
-        return draws(record, n_resamples, random_state)
+    def totals_of(self, record: Record) -> np.ndarray:
+        """Sums over the rows of a record of one output, as in a state; totals of parts add up."""
+        return self._all_totals(record)
 
+    @on_one_blas_thread
+    def group_totals_of(self, record: Record, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """``totals_of`` the rows of each group 0..n_groups-1, (n_groups, ...); ``group`` (n,)."""
+        return self._group_totals(record, group, n_groups)
 
-class WholeMetric(Metric, mergeable_=False):
-    """A metric that needs all rows at once and has no state. A metric implements
-    ``_value(record)``.
+    def finalise(self, totals: np.ndarray) -> Any:
+        """The value from totals; any leading axes stay."""
+        return self._finalise(totals)
 
-    See Also
-    --------
-    SumMetric : where sums over rows are enough.
-    """
-
-    @abstractmethod
-    def _value(self, record: Any) -> float: ...
-
-    def _totals(self, record: Any) -> np.ndarray:
-        raise InputError(f"{self.name} has no state of fixed size; compute it on all rows at once.")
-
-    def _finalise(self, totals: np.ndarray) -> np.ndarray:
-        raise InputError(f"{self.name} has no state of fixed size; compute it on all rows at once.")
-
-
-class SumMetric(Metric, paired=True):
-    """A function of weighted sums of columns, with state, groups and a fast bootstrap. A metric
-    implements ``_columns(record)``.
-
-    See Also
-    --------
-    MeanMetric, RatioMetric : with an interval ready.
-    WholeMetric : where sums over rows are not enough.
-    """
-
-    def columns_of(self, record: Any) -> list[np.ndarray]:
-        """The columns that are summed over the rows of a record, besides the weight: a list of
-        (n,)."""
-        return self._columns(record)
-
-    @abstractmethod
-    def _columns(self, record: Any) -> list[np.ndarray]:
-        """The summed columns, besides the weight: a list of (n,)."""
-
-    def _totals(self, record: Any) -> np.ndarray:
-        return _summed(record, self._columns(record))
-
-    def _group_totals(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
-        total, start = np.zeros(()), 0
-        # Blocks are much longer than the table of groups, so that adding tables is cheap.
-        for block in record.blocks(max(4 * n_groups, 65_536)):
-            rows = group[start : start + len(block)]
-            start += len(block)
-            total = total + grouped_sums(rows, n_groups, self._columns(block), block.weight)
-        return total
-
-    def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
-        one_group = np.zeros(len(record), dtype=np.intp)
-        draws = resampled_sums(
-            [(one_group, self._columns(record))], 1, record.weights, n_resamples, random_state
-        )
-        return self._finalise(draws[:, 0, 0])
-
-
-class MeanMetric(SumMetric, estimand="mean over new rows of the same kind"):
-    r"""A weighted mean of one loss per row, with its analytic interval. A metric implements
-    ``_losses(record)``, and ``_unseen`` if possible.
-
-    The interval is that of a Bayesian bootstrap with one unseen row, from the sums of the loss, its
-    square and its cube, so that merged states give the same one. A ``rate``, whose losses are 0 and
-    1, has the exact interval (Clopper and Pearson's), or Wilson's from ten of either on.
-
-    See Also
-    --------
-    RatioMetric : a ratio of two sums.
-    RegressionMeanMetric : the same for forecasts of numbers.
-    """
-
-    #: Whether every loss is 0 or 1.
-    rate: ClassVar[bool] = False
-    #: The loss of an unseen row without ``_unseen``: either end of the range, or with "double", and
-    #: for an open range, twice the loss or nothing.
-    unseen: ClassVar[str | None] = None
-
-    def losses_of(self, record: Any) -> np.ndarray:
-        """The loss of each row of a record, (n,); for soft labels its mean over the raters."""
-        return _over_labels(record, lambda one: [self._losses(one)])[0]
-
-    @abstractmethod
-    def _losses(self, record: Any) -> np.ndarray: ...
-
-    def _unseen(self, record: Any) -> list[np.ndarray]:
-        """The loss of each row with another label, one (n,); or its least and largest value, two;
-        or none.
-        """
-        return []
-
-    def _columns(self, record: Any) -> list[np.ndarray]:
-        loss = self.losses_of(record)
-        if self.rate:
-            return [loss]
-        return [*powers(loss), *_over_labels(record, self._unseen)]
-
-    def _value(self, record: Any) -> float:
-        sums = (_summed(block, [self.losses_of(block)]) for block in record.blocks())
-        return float(self._finalise(reduce(add, sums)))
-
-    def _finalise(self, totals: np.ndarray) -> np.ndarray:
-        return quotient(totals[..., 1], totals[..., 0])
-
-    def limits(self, totals: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Analytic (low, high) of a mean from totals, with any leading axes."""
+    def limits(
+        self, totals: np.ndarray, level: float = 0.95
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Analytic (low, high) from totals, with any leading axes; None where none is known."""
         return self._limits(totals, level)
 
-    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        n = totals[..., 0]
-        if self.rate:
-            return rate_interval(totals[..., 1], n, level)
-        ends = unseen_ends(n, totals[..., 1:4], self.range, self.unseen)
-        if totals.shape[-1] > 4:
-            ends = quotient(totals[..., 4], n), quotient(totals[..., -1], n)
-        return limits_within(self.range, n, totals[..., 1:4], ends, level)
+    def _check(self) -> None:
+        """Options that cannot work raise InputError here."""
 
+    def _value(self, record: Any) -> float:
+        return float(self._finalise(self._all_totals(record)))
 
-class RatioMetric(SumMetric, estimand="quotient of the two means over new rows of the same kind"):
-    """A ratio of two weighted sums, with the delta method's interval. A metric implements
-    ``_parts(record)`` -> (top, bottom), each (n,).
-
-    The value is ``empty_value`` where the bottom sums to 0.
-
-    See Also
-    --------
-    MeanMetric : a mean of one loss a row.
-    """
-
-    empty_value: ClassVar[float] = float("nan")
+    def _all_totals(self, record: Record) -> np.ndarray:
+        return reduce(add, map(self._totals, record.blocks()))
 
     @abstractmethod
-    def _parts(self, record: Any) -> tuple[np.ndarray, np.ndarray]: ...
+    def _totals(self, record: Any) -> np.ndarray:
+        """Sums over the rows, an array."""
 
-    def _columns(self, record: Any) -> list[np.ndarray]:
-        top, bottom = self._parts(record)
-        a, b, c = top * top, top * bottom, bottom * bottom
-        return [top, bottom, a, b, c, a * top, a * bottom, top * c, bottom * c]
-
+    @abstractmethod
     def _finalise(self, totals: np.ndarray) -> np.ndarray:
-        return np.where(
-            totals[..., 2] > 0.0, quotient(totals[..., 1], totals[..., 2]), self.empty_value
+        """Sums with any leading axes -> values with those axes."""
+
+    def _group_totals(self, record: Any, group: np.ndarray, n_groups: int) -> np.ndarray:
+        """``_totals`` of each group's rows, (n_groups, ...); sums over rows do better with one
+        pass.
+        """
+        return np.stack([self._totals(record.take(group == g)) for g in range(n_groups)])
+
+    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray] | None:
+        """Analytic (low, high) from sums, with any leading axes; None where none is known."""
+
+    def _interval(
+        self, record: Any, level: float, method: str, n_resamples: int, random_state: int
+    ) -> Interval:
+        value, n = self._value(record), float(record.weights.sum())
+        limits = (
+            self._limits(self._all_totals(record), level)
+            if self.mergeable and method in ("auto", "analytic")
+            else None
         )
+        if limits is not None:
+            return Interval.holding(value, limits, level, "analytic", n)
+        if method not in ("auto", "bootstrap", "bca"):
+            raise InputError(
+                f'{self.name} has no "{method}" interval; use method="bootstrap" or "bca".'
+            )
+        values = self._resampled(record, n_resamples, random_state)
+        if method == "bca":
+            limits = bca_limits(
+                values,
+                value,
+                leave_out_values(record.weights, self._revalued(record), random_state),
+                level,
+            )
+        else:
+            limits = percentile_limits(values, level)
+            if method == "auto" and self.domain.seen_labels:
+                # Unseen rows may widen it at either end.
+                others = percentile_limits(
+                    _other_draws(record, self._revalued(record), n_resamples, random_state), level
+                )
+                limits = min(limits[0], others[0]), max(limits[1], others[1])
+        return Interval.holding(value, limits, level, "bca" if method == "bca" else "bootstrap", n)
 
-    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        return ratio_limits(self.range, self._finalise(totals), totals[..., 1:], level)
+    def _resampled(self, record: Any, n_resamples: int, random_state: int) -> np.ndarray:
+        """The metric on bootstrap resamples of the rows, (n_resamples,); an interval and a
+        comparison share them.
+        """
+        key, draws = (id(self), n_resamples, random_state), record.derived.draws
+        if key not in draws:
+            draws[key] = (
+                self,
+                bootstrap_totals(record.weights, self._revalued(record), n_resamples, random_state),
+            )
+        return draws[key][1]
+
+    def _revalued(self, record: Any) -> Callable[..., float]:
+        """The value as a function of other weights and ``labels`` of these rows; rows are sorted
+        only once.
+        """
+        return partial(self._reweighted, record)
+
+    def _reweighted(self, record: Any, weight: np.ndarray, **labels: np.ndarray) -> float:
+        return float(self._value(replace(record, weight=weight, **labels).take(weight > 0.0)))
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
+        return f"{type(self).__name__}({options})"
 
 
-def _over_labels(record: Any, of: Callable[[Any], list[np.ndarray]]) -> list[np.ndarray]:
-    """The values of ``of`` for each row, (n,) each; for soft labels its mean over the raters."""
-    if record.shares is None:
-        return of(record)
-    single, row = record.one_label_each()
-    return [np.bincount(row, single.weight * values) / record.weights for values in of(single)]
+Fact = TypeVar("Fact")
 
 
-def _summed(record: Any, columns: list[np.ndarray]) -> np.ndarray:
-    """Sums of the weight and of the columns, (1 + columns,)."""
-    if record.weight is None:
-        return np.array([float(len(record)), *(column.sum() for column in columns)])
-    return np.array([record.weight.sum(), *(record.weight @ column for column in columns)])
+def by_options(find: Callable[[Any], Fact]) -> Fact:
+    """A property of a metric that depends on its options: ``find`` computes it for an instance,
+    read-only.
+
+    A type checker does not allow a property to override data; it sees data, and at run time it is a
+    property.
+
+    Examples
+    --------
+    >>> class Wide:
+    ...     width = 3
+    ...     name = by_options(lambda metric: f"of {metric.width}")
+    >>> Wide().name
+    'of 3'
+    """
+    return cast(Fact, property(find))
 
 
-class RegressionMetric(Metric, domain=REGRESSION):
-    """Base of all metrics of forecasts: ``metric(y, mean, std)`` or ``metric(y, forecast)``.
+def _other_draws(
+    record: Any, value: Callable[..., float], n_resamples: int, random_state: int
+) -> np.ndarray:
+    """``value(weight, labels=...)`` on resamples of the rows, (n_resamples,), some with changed
+    labels.
+    """
+    rng = np.random.default_rng([random_state, 1])
+    return bootstrap_totals(
+        record.weights,
+        lambda w: value(w, labels=_other_labels(record, w, rng)),
+        n_resamples,
+        random_state,
+    )
 
-    How a metric changes when y, mean and std change units: ``degree`` 0 not at all, 1 as y, 2 as
-    its square, None otherwise.
+
+def _other_labels(record: Any, weight: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Labels (n,), some of them changed, with probabilities in proportion to those of the other
+    classes.
+
+    The number of changed rows is that of an additional row of exponential weight: none in half of
+    the draws, one in a quarter, and so on.
+    """
+    count = int(rng.geometric(0.5)) - 1
+    labels = record.labels.copy()
+    for row in rng.choice(len(labels), count, p=weight / weight.sum()):
+        others = record.probabilities[row].copy()
+        others[labels[row]] = 0.0
+        # A minimal share for each, if the others have probability 0.
+        others[np.arange(len(others)) != labels[row]] += 1e-12
+        labels[row] = (
+            rng.choice(len(others), p=others / others.sum()) if others.sum() > 0.0 else labels[row]
+        )
+    return labels
+
+
+@dataclass(frozen=True, eq=False)
+class SumState:
+    """A metric's mergeable state: the metric with its options, and an array of sums;
+    ``totals=None`` is the empty state.
 
     See Also
     --------
-    RegressionSumMetric, RegressionMeanMetric : bases for your own metrics.
+    Metric : returns one from ``metric.state(y_true, P)``.
     """
 
-    degree: ClassVar[int | None] = 0
+    metric: BaseMetric
+    totals: np.ndarray | None = None
 
+    def __add__(self, other: Any) -> "SumState":
+        if not isinstance(other, SumState):
+            return NotImplemented
+        if self.metric != other.metric:
+            raise InputError(
+                f"only states of one metric with the same options add up; got {self.metric!r} and"
+                f" {other.metric!r}."
+            )
+        if self.totals is None or other.totals is None:
+            return self if other.totals is None else other
+        if self.totals.shape != other.totals.shape:
+            raise InputError(
+                f"states add up over the same classes only; got sums of shape {self.totals.shape}"
+                f" and {other.totals.shape}."
+            )
+        return SumState(self.metric, self.totals + other.totals)
 
-class RegressionSumMetric(RegressionMetric, SumMetric):
-    """A function of weighted sums of columns; a metric implements ``_columns(record)`` and
-    ``_finalise(totals)``.
+    def __radd__(self, other: Any) -> "SumState":
+        return self if other == 0 else NotImplemented
 
-    See Also
-    --------
-    RegressionMeanMetric : a mean of one loss a row.
-    """
-
-
-class RegressionMeanMetric(RegressionMetric, MeanMetric):
-    """A weighted mean of one loss per row, with its analytic interval; a metric implements
-    ``_losses(record)``.
-
-    See Also
-    --------
-    RegressionSumMetric : any function of sums.
-    """
-
-
-class RootMeanMetric(RegressionMeanMetric):
-    """The square root of a weighted mean of squares; a metric implements ``_losses(record)``, the
-    squares.
-    """
-
-    def _finalise(self, totals: np.ndarray) -> np.ndarray:
-        return np.sqrt(super()._finalise(totals))
-
-    def _limits(self, totals: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-        # The square root of the interval of the mean of the squares.
-        low, high = super()._limits(totals, level)
-        return np.sqrt(low), np.sqrt(high)
+    def finalise(self) -> float:
+        """The metric's value on all rows so far; nan without rows."""
+        return float("nan") if self.totals is None else float(self.metric.finalise(self.totals))

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from calibrant._numerics.logistic import log_softmax
 from calibrant.core.arrays import to_array
-from calibrant.core.forecasts_read import as_forecast
-from calibrant.core.normal import NormalForecast
+from calibrant.core.forecast import NormalForecast
+from calibrant.core.forecast_record import as_forecast
 from calibrant.errors import InputError, warn
 
 __all__ = [

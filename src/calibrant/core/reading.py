@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.core.arrays import to_array
-from calibrant.core.base_metric import BaseMetric
-from calibrant.core.contracts_record import Record
-from calibrant.core.domain import Domain
-from calibrant.core.forecasts_read import ForecastRecord, is_forecast, read_forecast
+from calibrant.core.domain import Domain, Record
+from calibrant.core.forecast_record import ForecastRecord, is_forecast, read_forecast
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, clustered
 from calibrant.core.labels import SoftLabels, soft_refused
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.metric import BaseMetric
+from calibrant.core.predictions import Predictions, read
 from calibrant.errors import InputError
 
 __all__ = [

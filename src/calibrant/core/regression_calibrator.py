@@ -9,25 +9,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike, column_names
-from calibrant.core.blas import one_blas_thread
-from calibrant.core.calibrator import require_fitted
+from calibrant.core.calibrator import DomainCalibrator, Tags, require_fitted
 from calibrant.core.domain import Domain
-from calibrant.core.domain_calibrator import DomainCalibrator
-from calibrant.core.expression import Expression
-from calibrant.core.forecast import Forecast, require_level
-from calibrant.core.forecasts_read import ForecastRecord, read_forecast
-from calibrant.core.guarantee import Guarantee
-from calibrant.core.normal import require_order
-from calibrant.core.parts import join_outputs
-from calibrant.core.reading import REGRESSION
-from calibrant.core.symbolic_forecast import (
+from calibrant.core.estimators import one_blas_thread, require_valid, trial
+from calibrant.core.expression import (
+    Expression,
     SymbolicAverage,
     SymbolicBins,
     SymbolicForecast,
     symbolic_forecast,
 )
-from calibrant.core.tags import Tags
-from calibrant.core.trial import require_valid, trial
+from calibrant.core.forecast import Forecast, require_level, require_order
+from calibrant.core.forecast_record import ForecastRecord, read_forecast
+from calibrant.core.guarantee import Guarantee
+from calibrant.core.joint_normal import join_outputs
+from calibrant.core.reading import REGRESSION
 from calibrant.errors import InputError, SparseDataWarning
 
 __all__ = ["RegressionCalibrator", "try_forecasts"]

@@ -1,10 +1,14 @@
-"""Newton's method from tempered scores, and the warning if it does not converge."""
+"""Fits that several calibrators share: Newton's method from tempered scores with the warning if it
+does not converge, rates by predicted class, and the rows of one class against the others.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from calibrant._numerics.bins import in_cells
 from calibrant._numerics.logistic import SINGLE_ENTRIES, log_softmax, log_softmax_mixed, softmax
 from calibrant._numerics.multinomial import DENSE_MATRIX
 from calibrant._numerics.newton import Search, minimise, minimise_near
@@ -15,10 +19,13 @@ from calibrant._numerics.temperature import (
     tilted_root,
     tilts,
 )
-from calibrant.core.predictions_record import Predictions
-from calibrant.errors import FitWarning, warn
+from calibrant.core.predictions import Predictions
+from calibrant.errors import FitWarning, SparseDataWarning, warn
 
 __all__ = [
+    "MIN_ROWS",
+    "ClassRates",
+    "event_rows",
     "least_nll",
     "own_tempered",
     "scores_at",
@@ -28,6 +35,7 @@ __all__ = [
     "tolerance_for",
     "warn_unless_converged",
 ]
+
 
 #: Relative change of 1 / T up to which a Taylor series of four terms is exact to about nine digits.
 WIDEST_TILT = 0.02
@@ -122,3 +130,78 @@ def tempered_scores(record: Predictions) -> tuple[np.ndarray, float, float]:
 def tolerance_for(z: np.ndarray) -> float:
     """The gradient tolerance for such scores, from their rounding."""
     return 1e-6 if z.dtype == np.float32 else 1e-8
+
+
+# -- Rates by class --------------------------------------------------------------------------------
+
+#: Rows, right and wrong, below which a class keeps its own rate instead of a map.
+MIN_ROWS = 5
+
+
+@dataclass(frozen=True)
+class ClassRates:
+    """Weights of right and wrong rows of each predicted class, (K,) each."""
+
+    right: np.ndarray
+    wrong: np.ndarray
+
+    @classmethod
+    def count(cls, record: Predictions) -> "ClassRates":
+        """Count the rows of a record with labels."""
+        right = np.bincount(
+            record.predicted, weights=record.weights * record.correct, minlength=record.n_classes
+        )
+        total = np.bincount(record.predicted, weights=record.weights, minlength=record.n_classes)
+        return cls(right, total - right)
+
+    @property
+    def enough(self) -> np.ndarray:
+        """(K,) bool: at least MIN_ROWS right and as many wrong."""
+        return (self.right >= MIN_ROWS) & (self.wrong >= MIN_ROWS)
+
+    @property
+    def shrunk(self) -> np.ndarray:
+        """(K,) the rate of right rows, (right + 1/2) / (n + 1); that of all rows for a class
+        never predicted.
+        """
+        total = self.right + self.wrong
+        overall = (self.right.sum() + 0.5) / (total.sum() + 1.0)
+        return np.where(total > 0.0, (self.right + 0.5) / (total + 1.0), overall)
+
+    def warn(self, classes: np.ndarray) -> None:
+        """One SparseDataWarning that names the classes without enough rows; none when all have
+        them.
+        """
+        sparse = np.flatnonzero(~self.enough)
+        if not len(sparse):
+            return
+        named = [
+            f"{classes[k]} ({self.right[k]:g} right, {self.wrong[k]:g} wrong)" for k in sparse[:6]
+        ]
+        more = f" and {len(sparse) - 6} more" if len(sparse) > 6 else ""
+        warn(
+            f"{len(sparse)} of {len(classes)} predicted classes have fewer than {MIN_ROWS} right or"
+            f" {MIN_ROWS} wrong rows: {', '.join(named)}{more}; each gets its own rate, (right +"
+            " 1/2) / (n + 1), as a constant confidence.",
+            SparseDataWarning,
+        )
+
+
+def event_rows(
+    record: Predictions, k: int, smooth: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """(scores, outcomes, weights or None) of class k.
+
+    An open selection, which fits many maps, gets them sorted by score, and merged in cells for
+    smooth maps.
+    """
+    if not record.work.open:
+        return record.probabilities[:, k], (record.labels == k).astype(np.float64), record.weight
+    events, cells = record.derived.events, record.derived.cells
+    if k not in events:
+        order = record.probabilities[:, k].argsort()
+        hit = np.asarray(record.labels == k, dtype=np.float64)[order]
+        events[k] = record.probabilities[order, k], hit, record.weights[order]
+    if smooth and k not in cells:
+        cells[k] = in_cells(*events[k])
+    return cells[k] if smooth else events[k]

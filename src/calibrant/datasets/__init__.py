@@ -1,5 +1,5 @@
 """Example data: sets bundled with scikit-learn, and larger sets stored outside the project."""
 
-from calibrant.core._exports import attach
+from calibrant.core.exports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -8,11 +8,11 @@ import numpy as np
 from calibrant._numerics.bins import upper_edges
 from calibrant._numerics.conformal import order_statistic, rows_needed
 from calibrant.core.arrays import column_names, plain_array
+from calibrant.core.estimators import require_option
 from calibrant.core.groups import read_groups
 from calibrant.core.guarantee import Guarantee
-from calibrant.core.levels import positions
-from calibrant.core.options import require_option
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.labels import positions
+from calibrant.core.predictions import Predictions
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError, SparseDataWarning, warn
 

@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.core.arrays import weights, whole_rows
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.estimators import NotFittedError
 from calibrant.core.kinds import require_calibrator, require_signal
+from calibrant.core.map import Signal, fitted_signal
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.signal import Signal, fitted_signal
+from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 
 __all__ = [

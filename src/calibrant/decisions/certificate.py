@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from calibrant.core.columns import plain
-from calibrant.core.rounded import percent
+from calibrant.core.guarantee import plain
 from calibrant.core.saving import Saved
+from calibrant.core.text_table import percent
 
 __all__ = ["Certificate"]
 

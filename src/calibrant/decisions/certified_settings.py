@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.certificates import binomial_p_value, fixed_sequence, hoeffding_bentkus
 from calibrant.core.arrays import to_array, weights
+from calibrant.core.estimators import require_count
 from calibrant.core.guarantee import Guarantee
-from calibrant.core.options import require_count
 from calibrant.decisions.certainty import repetitions, require_share
 from calibrant.errors import InputError
 

@@ -13,10 +13,9 @@ from calibrant.core.calibrator import require_fitted
 from calibrant.core.estimators import BaseEstimator
 from calibrant.core.given import Inputs
 from calibrant.core.guarantee import Guarantee, Promised
-from calibrant.core.interval import require_level
+from calibrant.core.metric import require_level
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import read_labelled
 from calibrant.core.saving import Saved
 from calibrant.decisions.cells import rows_of_cells

@@ -9,15 +9,13 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.conformal import least_parameter
 from calibrant.core import arrays
 from calibrant.core.calibrator import Calibrator, require_fitted
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.estimators import BaseEstimator, require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import read_clusters
 from calibrant.core.guarantee import Guarantee, Promised
-from calibrant.core.options import require_option
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.map import Signal
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.saving import Saved
-from calibrant.core.signal import Signal
 from calibrant.decisions.certainty import confidence_of, repetitions, require_share
 from calibrant.errors import InputError
 

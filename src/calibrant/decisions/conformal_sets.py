@@ -6,20 +6,17 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike, new_weights
-from calibrant.core.calibrator import Calibrator, require_fitted
-from calibrant.core.domain_calibrator import DomainCalibrator
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.calibrator import Calibrator, DomainCalibrator, require_fitted
+from calibrant.core.estimators import BaseEstimator, trial, trial_rows
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, clustered
 from calibrant.core.guarantee import Guarantee, Promised
-from calibrant.core.interval import require_level
 from calibrant.core.labels import array_of
+from calibrant.core.metric import require_level
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import read_labelled
 from calibrant.core.saving import Saved
-from calibrant.core.trial import trial, trial_rows
 from calibrant.decisions.cells import By, ScoreCounts, rows_of_cells, set_promise, short_cells
 from calibrant.decisions.set_rows import (
     SetRows,

@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.thresholds import crossing_interval, net_benefit
 from calibrant.core.arrays import require_pairs
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.card import Card, Shown, Tile
-from calibrant.core.columns import Result
+from calibrant.core.cards import Card, Shown, Tile
+from calibrant.core.estimators import seeded
+from calibrant.core.folds import cross_fit, fit_clone
 from calibrant.core.given import Inputs
-from calibrant.core.interval import require_level
+from calibrant.core.guarantee import Result
+from calibrant.core.metric import require_level
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.options import seeded
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
-from calibrant.core.rounded import percent
-from calibrant.core.splits import cross_fit, fit_clone
+from calibrant.core.text_table import percent
 from calibrant.errors import InputError, warn
 from calibrant.select.auto import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator

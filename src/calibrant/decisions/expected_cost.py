@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.fixed_order import multiply_rows
 from calibrant.core import arrays
-from calibrant.core.card import Card, Shown
-from calibrant.core.columns import Result
+from calibrant.core.cards import Card, Shown
+from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs
+from calibrant.core.guarantee import Result
 from calibrant.core.labels import label_array
-from calibrant.core.options import require_count
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import read_labelled
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError

@@ -9,14 +9,12 @@ from calibrant._numerics.bootstrap import one_of_each
 from calibrant._numerics.certificates import allowed_errors, fewest_rows
 from calibrant.core import arrays
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.estimators import BaseEstimator, trial
 from calibrant.core.given import Inputs
 from calibrant.core.groups import read_clusters
 from calibrant.core.guarantee import Guarantee, Promised
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.saving import Saved
-from calibrant.core.trial import trial
 from calibrant.decisions.certainty import counted_rows, repetitions, require_share
 from calibrant.decisions.refusals import too_few
 from calibrant.errors import InputError, naming

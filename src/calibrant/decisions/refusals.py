@@ -18,7 +18,7 @@ from calibrant._numerics.certificates import (
     starts_of,
 )
 from calibrant._numerics.intervals import clopper_pearson
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 
 __all__ = ["Search", "too_few", "uncertified", "unrecalled"]
 

@@ -19,19 +19,15 @@ from calibrant._numerics.clusters import repeated_rows
 from calibrant._numerics.intervals import clopper_pearson
 from calibrant.core import arrays
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.calibrator import Calibrator, require_fitted
-from calibrant.core.domain_calibrator import DomainCalibrator
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.calibrator import Calibrator, DomainCalibrator, require_fitted
+from calibrant.core.estimators import BaseEstimator, require_option, trial
 from calibrant.core.given import Inputs
 from calibrant.core.groups import read_clusters
 from calibrant.core.guarantee import Guarantee, Promised
-from calibrant.core.options import require_option
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.rounded import percent
+from calibrant.core.map import Signal
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.saving import Saved
-from calibrant.core.signal import Signal
-from calibrant.core.trial import trial
+from calibrant.core.text_table import percent
 from calibrant.decisions.certainty import (
     confidence_of,
     counted_rows,

@@ -8,14 +8,19 @@ import numpy as np
 from calibrant._numerics.bootstrap import placed_codes, uniform_of_rows
 from calibrant._numerics.conformal import shares
 from calibrant.core.calibrator import Calibrator
+from calibrant.core.estimators import (
+    require_count,
+    require_not_negative,
+    require_option,
+    require_seed,
+)
+from calibrant.core.folds import dealt, fit_clone
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
-from calibrant.core.interval import require_level
+from calibrant.core.metric import require_level
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.options import require_count, require_not_negative, require_option, require_seed
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.core.saving import Saved
-from calibrant.core.splits import dealt, fit_clone
 from calibrant.decisions.cells import (
     By,
     Cells,

@@ -17,7 +17,7 @@ from calibrant._numerics.conformal import (
     within_mass,
 )
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 
 __all__ = [

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from calibrant._numerics.thresholds import NEAREST, probability_scale, probability_ticks, scale_ends
+from calibrant.core.estimators import require_option
 from calibrant.core.extras import import_extra
-from calibrant.core.on_record import OnRecord
-from calibrant.core.options import require_option
+from calibrant.core.metric_kinds import OnRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

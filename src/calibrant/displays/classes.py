@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, plain_text, show_title
 from calibrant.metrics.curves.joint_distribution import JointDistribution, joint_distribution
 

@@ -10,9 +10,9 @@ from calibrant.confidence.signal_accuracy import SignalAccuracy, signal_accuracy
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.map import Signal
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
-from calibrant.core.signal import Signal
 from calibrant.displays.axes import (
     COLOURS,
     draw_axes,

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.thresholds import RARE
 from calibrant.core.given import Inputs
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_grid, scale_axes, show_title
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve, decision_curve, gain_curve

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.core.forecasts_read import ForecastRecord, read_forecast
+from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.displays.axes import COLOURS, DrawnForecastCurve, draw_grid, scale_axes
 from calibrant.metrics.curves.intervals import (
     IntervalCurve,

@@ -4,9 +4,9 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from calibrant.core.estimators import require_option
 from calibrant.core.extras import import_extra
-from calibrant.core.files import replacing
-from calibrant.core.options import require_option
+from calibrant.core.saving import replacing
 from calibrant.displays.svg import RC
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.core.given import Inputs
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.displays.axes import (
     COLOURS,
     chosen_scale,

@@ -1,5 +1,5 @@
 """Export of fitted calibrators to other languages, all from the same expression."""
 
-from calibrant.core._exports import attach
+from calibrant.core.exports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

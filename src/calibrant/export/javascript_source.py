@@ -19,7 +19,7 @@ JAVASCRIPT = Language(
     index="{x}",
 )
 
-#: Position of a value among a column's levels, as in ``calibrant.core.levels``: -1 where unknown.
+#: Position of a value among a column's levels, as in ``calibrant.core.labels``: -1 where unknown.
 POSITION = """\
 const NUMBER = /^[+-]?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const DAY = "(\\\\d{4}-\\\\d\\\\d-\\\\d\\\\d)[T ](\\\\d\\\\d:\\\\d\\\\d)";

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.core.estimators import require_count
 from calibrant.core.expression import Expression
-from calibrant.core.options import require_count
 from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["SCHEMA_VERSION", "to_json"]

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from calibrant.core.estimators import require_option
 from calibrant.core.extras import import_extra
-from calibrant.core.options import require_option
 from calibrant.errors import InputError
 from calibrant.export.onnx_nodes import Graph, written
 from calibrant.export.subject import QUANTILES, Subject, subject_of

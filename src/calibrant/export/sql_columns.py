@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant._numerics.isotonic import line_segments
 from calibrant.core.expression import Expression
-from calibrant.core.levels import TIME, said_of
+from calibrant.core.labels import TIME, said_of
 
 __all__ = ["Columns", "number", "position", "quoted", "searched"]
 
@@ -262,7 +262,7 @@ WRITERS: dict[str, Callable[[Columns, Expression, list[list[str]]], list[str]]] 
 }
 
 
-#: ``calibrant.core.levels.NUMBER`` between spaces, restricted to texts that databases read as a
+#: ``calibrant.core.labels.NUMBER`` between spaces, restricted to texts that databases read as a
 #: double: larger exponents and longer texts raise an error there.
 NUMBER_TEXT, LONGEST = "^ *[+-]?(0|[1-9][0-9]*)([.][0-9]+)?([eE][+-]?[0-9]{1,2})? *$", 200
 #: Databases in which truth values are the numbers 0 and 1.

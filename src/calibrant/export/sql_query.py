@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any, Literal
 
+from calibrant.core.estimators import require_option
 from calibrant.core.extras import import_extra
-from calibrant.core.options import require_option
 from calibrant.errors import InputError
 from calibrant.export.sql_columns import Columns, position, quoted
 from calibrant.export.subject import QUANTILES, Subject, subject_of

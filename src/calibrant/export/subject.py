@@ -4,15 +4,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from calibrant.core._version import __version__
-from calibrant.core.columns import plain
+from calibrant.core.calibrator import DomainCalibrator
 from calibrant.core.domain import Facet
-from calibrant.core.domain_calibrator import DomainCalibrator
-from calibrant.core.expression import Expression
+from calibrant.core.estimators import require_option
+from calibrant.core.exports import __version__
+from calibrant.core.expression import RISKS, Expression, symbolic
+from calibrant.core.guarantee import plain
 from calibrant.core.map import Map
-from calibrant.core.options import require_option
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
-from calibrant.core.symbolic import RISKS, symbolic
 from calibrant.errors import InputError
 
 __all__ = ["QUANTILES", "Subject", "subject_of"]

@@ -6,9 +6,9 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant._numerics.isotonic import line_segments
+from calibrant.core.estimators import require_option
 from calibrant.core.expression import Expression
 from calibrant.core.extras import import_extra
-from calibrant.core.options import require_option
 from calibrant.export.subject import QUANTILES, subject_of
 
 __all__ = ["to_torch"]

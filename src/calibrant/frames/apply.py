@@ -8,10 +8,10 @@ import numpy as np
 
 from calibrant.core.calibrator import require_fitted
 from calibrant.core.extras import import_extra
-from calibrant.core.files import replacing, target
 from calibrant.core.kinds import require_calibrator
 from calibrant.core.labels import array_of, places
 from calibrant.core.map import Map
+from calibrant.core.saving import replacing, target
 from calibrant.errors import InputError
 from calibrant.frames.columns import Layout, layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, opened, reading

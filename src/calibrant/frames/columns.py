@@ -10,8 +10,7 @@ import numpy as np
 
 from calibrant.core.arrays import NO_AND_YES
 from calibrant.core.given import Inputs
-from calibrant.core.labels import label_key, places
-from calibrant.core.levels import is_unlabelled, level_of, levels_of
+from calibrant.core.labels import is_unlabelled, label_key, level_of, levels_of, places
 from calibrant.errors import InputError
 
 __all__ = [
@@ -121,7 +120,7 @@ def present(code: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
 def floor(column: Any, every: str, name: str) -> Any:
     """Round times down to the hour, day, ...; times with a zone are rounded in UTC.
 
-    ``calibrant.core.levels`` reads times in the same way.
+    ``calibrant.core.labels`` reads times in the same way.
     """
     import pyarrow.compute as pc
     import pyarrow.types as types

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike
+from calibrant.core.estimators import require_count, require_option
 from calibrant.core.kinds import require_metric
-from calibrant.core.metric import Metric, SumMetric
-from calibrant.core.options import require_count, require_option
+from calibrant.core.metric_kinds import Metric, SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.checkpoint import fold_files
 from calibrant.frames.columns import forecast_layout, layout, starred

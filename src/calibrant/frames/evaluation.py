@@ -8,8 +8,8 @@ import numpy as np
 
 from calibrant._numerics.bins import binned_errors, equal_width_edges
 from calibrant._numerics.intervals import quotient, wilson
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.metric import SumMetric
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.metric_kinds import SumMetric
 from calibrant.errors import InputError
 from calibrant.frames.kernel import CELLS, SUMMED, fine_edges, sketched, widths
 from calibrant.frames.state import Sliced, require_width, value_and_limits

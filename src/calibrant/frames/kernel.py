@@ -14,14 +14,12 @@ from calibrant._numerics.intervals import powers
 from calibrant._numerics.logistic import ZERO_FLOOR, log_odds, sigmoid
 from calibrant.core import arrays
 from calibrant.core.domain import Domain
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.forecast import NormalForecast
+from calibrant.core.forecast_record import PIT_LEVELS, pit_counts, read_forecast
 from calibrant.core.labels import label_key, places
-from calibrant.core.metric import SumMetric
-from calibrant.core.normal import NormalForecast
-from calibrant.core.pit_counts import PIT_LEVELS, pit_counts
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.quantiles import QuantileForecast
+from calibrant.core.metric_kinds import SumMetric
+from calibrant.core.predictions import Predictions, read
+from calibrant.core.quantile_forecast import QuantileForecast
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, naming
 from calibrant.frames.batching import gathered

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.options import require_count, seeded
+from calibrant.core.estimators import require_count, seeded
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered

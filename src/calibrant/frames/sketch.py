@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant.core.calibrator import Calibrator
+from calibrant.core.estimators import require_count
 from calibrant.core.kinds import require_calibrator, require_map
 from calibrant.core.labels import array_of, places
 from calibrant.core.map import Map
-from calibrant.core.options import require_count
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 from calibrant.frames.columns import layout

@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant.core.columns import plain
 from calibrant.core.extras import import_extra
-from calibrant.core.metric import Metric
+from calibrant.core.guarantee import plain
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 

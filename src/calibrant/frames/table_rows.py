@@ -9,7 +9,7 @@ import numpy as np
 
 from calibrant._numerics.threads import map_ahead
 from calibrant.core.extras import import_extra
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 from calibrant.frames.batching import gathered, runs
 from calibrant.frames.columns import Layout, numbers

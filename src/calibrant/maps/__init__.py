@@ -1,5 +1,5 @@
 """Maps from a score to the probability of being right."""
 
-from calibrant.core._exports import attach
+from calibrant.core.exports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

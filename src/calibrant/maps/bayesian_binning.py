@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from calibrant._numerics.isotonic import pool_ties
+from calibrant.core.calibrator import MapTags
 from calibrant.core.map import Map
-from calibrant.core.tags import MapTags
 
 __all__ = ["BayesianBinning"]
 

@@ -7,10 +7,9 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins
 from calibrant._numerics.intervals import beta_interval
-from calibrant.core.calibrator import require_fitted
+from calibrant.core.calibrator import MapTags, require_fitted
+from calibrant.core.estimators import require_count
 from calibrant.core.map import Map
-from calibrant.core.options import require_count
-from calibrant.core.tags import MapTags
 from calibrant.errors import InputError
 from calibrant.maps.platt import Platt
 

@@ -12,8 +12,8 @@ from calibrant._numerics.smoothing import (
     spline_design,
     spline_knots,
 )
+from calibrant.core.calibrator import MapTags
 from calibrant.core.map import Map
-from calibrant.core.tags import MapTags
 from calibrant.errors import InputError
 
 __all__ = ["ClosedTest"]

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import xlog1py, xlogy
 
 from calibrant._numerics.bins import distinct_scores, just_above, just_below
+from calibrant.core.calibrator import MapTags
+from calibrant.core.estimators import require_option
 from calibrant.core.map import Map
-from calibrant.core.options import require_option
-from calibrant.core.tags import MapTags
 
 __all__ = ["CumulativeConfidence"]
 

@@ -13,8 +13,8 @@ from calibrant._numerics.isotonic import (
     pooled_blocks,
     smooth_ends,
 )
+from calibrant.core.calibrator import MapTags
 from calibrant.core.map import Map
-from calibrant.core.tags import MapTags
 
 __all__ = ["CenteredIsotonic", "Isotonic", "NearIsotonic"]
 

@@ -12,11 +12,10 @@ from calibrant._numerics import kernel_sums
 from calibrant._numerics import kernel_sums as search
 from calibrant._numerics.intervals import beta_interval
 from calibrant.core import arrays
-from calibrant.core.calibrator import require_fitted
-from calibrant.core.class_rates import MIN_ROWS
+from calibrant.core.calibrator import MapTags, require_fitted
+from calibrant.core.estimators import require_option
 from calibrant.core.map import Map
-from calibrant.core.options import require_option
-from calibrant.core.tags import MapTags
+from calibrant.core.solving import MIN_ROWS
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, warn
 
 __all__ = ["KernelDensity"]

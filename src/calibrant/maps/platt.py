@@ -12,8 +12,8 @@ from calibrant._numerics.logistic import (
     sigmoid,
     smoothed_targets,
 )
+from calibrant.core.calibrator import MapTags
 from calibrant.core.map import Map
-from calibrant.core.tags import MapTags
 
 __all__ = ["Beta", "Platt"]
 

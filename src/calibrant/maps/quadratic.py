@@ -11,9 +11,9 @@ from calibrant._numerics.logistic import (
     sigmoid,
     smoothed_targets,
 )
+from calibrant.core.calibrator import MapTags
+from calibrant.core.estimators import require_not_negative
 from calibrant.core.map import Map
-from calibrant.core.options import require_not_negative
-from calibrant.core.tags import MapTags
 from calibrant.errors import FitWarning, warn
 
 __all__ = ["QuadraticScaling"]

@@ -15,10 +15,10 @@ from calibrant._numerics.logistic import (
     smoothed_targets,
 )
 from calibrant._numerics.smoothing import cube_weights, curved_basis, penalty_root
+from calibrant.core.calibrator import MapTags
+from calibrant.core.estimators import require_count
 from calibrant.core.expression import join
 from calibrant.core.map import Map
-from calibrant.core.options import require_count
-from calibrant.core.tags import MapTags
 
 __all__ = ["Spline"]
 

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.bins import just_above, just_below
 from calibrant._numerics.isotonic import added_ones, added_zeros, pool_ties
 from calibrant.core.arrays import scores
-from calibrant.core.calibrator import require_fitted
+from calibrant.core.calibrator import MapTags, require_fitted
 from calibrant.core.map import Map
-from calibrant.core.tags import MapTags
 from calibrant.errors import InputError
 
 __all__ = ["VennAbers"]

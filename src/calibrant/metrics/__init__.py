@@ -4,6 +4,6 @@
 ``__init__.pyi`` lists the public names, one per line; each is imported at first access.
 """
 
-from calibrant.core._exports import attach
+from calibrant.core.exports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

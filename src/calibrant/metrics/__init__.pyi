@@ -1,4 +1,4 @@
-from calibrant.core.metric import Interval as Interval
+from calibrant.core.metric_kinds import Interval as Interval
 from calibrant.metrics.all_classes import full_calibration_error as full_calibration_error
 from calibrant.metrics.all_classes import per_label_calibration_error as per_label_calibration_error
 from calibrant.metrics.benefit import lift as lift

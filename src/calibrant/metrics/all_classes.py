@@ -8,8 +8,8 @@ from calibrant._numerics import bins
 from calibrant._numerics.bins import inverted_limits
 from calibrant._numerics.bootstrap import resampled_sums
 from calibrant._numerics.intervals import quotient
-from calibrant.core.metric import Interval, Metric, WholeMetric
-from calibrant.core.options import require_count, require_option
+from calibrant.core.estimators import require_count, require_option
+from calibrant.core.metric_kinds import Interval, Metric, WholeMetric
 from calibrant.errors import InputError
 
 __all__ = [

@@ -9,9 +9,9 @@ from calibrant._numerics.intervals import quotient, rate_interval
 from calibrant._numerics.thresholds import RARE, net_benefit_interval, risk_coverage
 from calibrant._numerics.thresholds import net_benefit as benefit
 from calibrant.core.arrays import to_array
-from calibrant.core.base_metric import by_options
-from calibrant.core.metric import Interval, SumMetric, WholeMetric
-from calibrant.core.options import require_option
+from calibrant.core.estimators import require_option
+from calibrant.core.metric import by_options
+from calibrant.core.metric_kinds import Interval, SumMetric, WholeMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted
 

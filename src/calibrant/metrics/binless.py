@@ -18,9 +18,9 @@ from calibrant._numerics.smoothing import (
     spline_knots,
     weighted_quantile,
 )
-from calibrant.core.base_metric import by_options
-from calibrant.core.options import require_option
-from calibrant.core.tags import Promises
+from calibrant.core.calibrator import Promises
+from calibrant.core.estimators import require_option
+from calibrant.core.metric import by_options
 from calibrant.errors import InputError
 from calibrant.metrics.pair import PairMetric
 
@@ -276,7 +276,7 @@ class IntegratedCalibrationIndex(
     ...     round(calibration_e90(y, p), 2),
     ... )
     (0.3, 0.2, 0.4)
-    >>> from calibrant.core.predictions_read import read
+    >>> from calibrant.core.predictions import read
     >>> print(integrated_calibration_index.null_of(read(p, y)))
     0.1517 [0.05, 0.3]
     """

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.normal_scores import range_tail, reach_tail
+from calibrant.core.estimators import require_count, require_option, seeded
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
-from calibrant.core.options import require_count, require_option, seeded
 from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
 from calibrant.metrics.tests import CalibrationTest, simulated_p_value

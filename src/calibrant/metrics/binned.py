@@ -8,9 +8,9 @@ import numpy as np
 from calibrant._numerics import bins
 from calibrant._numerics.bins import binned_errors, inverted_limits
 from calibrant._numerics.bootstrap import resample_weights, resampled_sums
-from calibrant.core.metric import Interval, Metric
-from calibrant.core.options import require_count, require_option
-from calibrant.core.tags import Promises
+from calibrant.core.calibrator import Promises
+from calibrant.core.estimators import require_count, require_option
+from calibrant.core.metric_kinds import Interval, Metric
 from calibrant.errors import InputError, warn
 
 __all__ = [

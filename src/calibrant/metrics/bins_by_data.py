@@ -8,9 +8,9 @@ from scipy import special
 from calibrant._numerics import bins
 from calibrant._numerics.bins import inverted_limits
 from calibrant._numerics.bootstrap import resampled_sums
-from calibrant.core.base_metric import by_options
-from calibrant.core.metric import Interval, WholeMetric
-from calibrant.core.options import require_count
+from calibrant.core.estimators import require_count
+from calibrant.core.metric import by_options
+from calibrant.core.metric_kinds import Interval, WholeMetric
 from calibrant.errors import InputError
 from calibrant.metrics.binned import BinnedCalibrationError
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.clusters import rows_by_group
-from calibrant.core.columns import Record
+from calibrant.core.estimators import seeded
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, clustered, read_groups
+from calibrant.core.guarantee import Record
 from calibrant.core.kinds import require_metric
-from calibrant.core.metric import Interval, Metric
-from calibrant.core.options import seeded
+from calibrant.core.metric_kinds import Interval, Metric
 from calibrant.core.reading import read_for
 from calibrant.errors import CalibrationWarning, InputError
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant.core.domain import Facet
-from calibrant.core.metric import Metric
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.model_outputs import model_forecast
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.metrics.events import event_brier_score

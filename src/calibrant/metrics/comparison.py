@@ -8,18 +8,17 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.card import Card, Shown
-from calibrant.core.columns import Result
+from calibrant.core.cards import Card, Shown
 from calibrant.core.domain import DOMAINS, domain_of_input, outcomes_apart
+from calibrant.core.estimators import require_option
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, cluster_ways, clustered, read_clusters
-from calibrant.core.interval import require_level, require_resamples
+from calibrant.core.guarantee import Result
 from calibrant.core.labels import by_text
-from calibrant.core.metric import Metric
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_option
-from calibrant.core.pairs import require_row_order, shared_classes
+from calibrant.core.metric import require_level, require_resamples
+from calibrant.core.metric_kinds import Metric, on_record
+from calibrant.core.predictions import require_row_order, shared_classes
 from calibrant.core.reading import read_for
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY

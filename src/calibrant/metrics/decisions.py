@@ -6,8 +6,8 @@ import numpy as np
 
 from calibrant._numerics.bins import grouped_sums
 from calibrant._numerics.thresholds import decision_loss
-from calibrant.core.metric import Interval
-from calibrant.core.tags import Promises
+from calibrant.core.calibrator import Promises
+from calibrant.core.metric_kinds import Interval
 from calibrant.metrics.pair import PairMetric
 
 __all__ = [

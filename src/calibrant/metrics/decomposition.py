@@ -13,10 +13,10 @@ from scipy import special
 from calibrant._numerics.bootstrap import bootstrap_totals, draw_hits, percentile_limits
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks
 from calibrant._numerics.logistic import ZERO_FLOOR
-from calibrant.core.base_metric import by_options
+from calibrant.core.estimators import require_option
 from calibrant.core.given import Inputs
-from calibrant.core.metric import Interval
-from calibrant.core.options import require_option
+from calibrant.core.metric import by_options
+from calibrant.core.metric_kinds import Interval
 from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
 from calibrant.metrics.pair import PairMetric

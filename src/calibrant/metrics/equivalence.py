@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.intervals import mean_tail, powers
+from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
-from calibrant.core.options import require_count
 from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
 from calibrant.metrics.tests import CalibrationTest

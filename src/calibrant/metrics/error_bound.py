@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins
+from calibrant.core.estimators import require_count, require_option
 from calibrant.core.given import Inputs
-from calibrant.core.interval import require_level
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count, require_option
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 
 __all__ = ["CalibrationErrorBound", "bound_of_sums", "calibration_error_bound"]

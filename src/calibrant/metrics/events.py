@@ -10,7 +10,7 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 
 from calibrant._numerics.intervals import limits_within, quotient
 from calibrant._numerics.logistic import ZERO_FLOOR
-from calibrant.core.metric import MeanMetric
+from calibrant.core.metric_kinds import MeanMetric
 from calibrant.errors import InputError
 from calibrant.metrics.pair import Targeted
 

@@ -16,10 +16,10 @@ from calibrant._numerics.logistic import (
     shift_limits,
     sigmoid,
 )
-from calibrant.core.base_metric import by_options
+from calibrant.core.estimators import require_option
 from calibrant.core.groups import rows_apart
-from calibrant.core.metric import Interval, SumMetric
-from calibrant.core.options import require_option
+from calibrant.core.metric import by_options
+from calibrant.core.metric_kinds import Interval, SumMetric
 from calibrant.errors import warn
 from calibrant.metrics.pair import PairMetric, Targeted
 from calibrant.metrics.slope import CalibrationSlope

@@ -13,10 +13,9 @@ from calibrant._numerics import bins
 from calibrant._numerics.bins import shrunken_gaps
 from calibrant._numerics.bootstrap import hit_drawer, null_generator, simulated_limits
 from calibrant._numerics.intervals import unseen_share
-from calibrant.core.base_metric import by_options
-from calibrant.core.interval import require_level, require_resamples
-from calibrant.core.metric import Interval, WholeMetric
-from calibrant.core.rows import in_order
+from calibrant.core.groups import in_order
+from calibrant.core.metric import by_options, require_level, require_resamples
+from calibrant.core.metric_kinds import Interval, WholeMetric
 from calibrant.errors import warn
 
 __all__ = ["PairMetric", "Targeted"]

@@ -14,9 +14,9 @@ from calibrant._numerics.intervals import (
     normal_quantile,
     powers,
 )
-from calibrant.core.metric import MeanMetric, Metric, RootMeanMetric
-from calibrant.core.options import seeded
-from calibrant.core.rows import codes_of
+from calibrant.core.estimators import seeded
+from calibrant.core.groups import codes_of
+from calibrant.core.metric_kinds import MeanMetric, Metric, RootMeanMetric
 
 __all__ = ["PairedDifference", "is_mean", "meaning", "paired_difference"]
 

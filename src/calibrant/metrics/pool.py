@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.clusters import between_variance, pooled_mean, rows_by_group, rubin
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
-from calibrant.core.columns import plain
+from calibrant.core.estimators import require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import clustered, read_groups
-from calibrant.core.interval import Interval, require_level
+from calibrant.core.guarantee import plain
 from calibrant.core.kinds import require_metric
-from calibrant.core.metric import Metric
-from calibrant.core.options import require_option
+from calibrant.core.metric import Interval, require_level
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.reading import read_for
 from calibrant.core.text_table import text_table
 from calibrant.errors import InputError

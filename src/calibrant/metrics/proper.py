@@ -7,9 +7,9 @@ from scipy.special import entr
 
 from calibrant._numerics.intervals import mean_limits
 from calibrant._numerics.logistic import ZERO_FLOOR
-from calibrant.core.interval import Interval
-from calibrant.core.metric import MeanMetric, WholeMetric
-from calibrant.core.options import require_option
+from calibrant.core.estimators import require_option
+from calibrant.core.metric import Interval
+from calibrant.core.metric_kinds import MeanMetric, WholeMetric
 
 __all__ = [
     "BrierScore",

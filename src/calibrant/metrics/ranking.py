@@ -14,8 +14,8 @@ from calibrant._numerics.thresholds import (
     risk_coverage_area,
     row_moves,
 )
-from calibrant.core.base_metric import by_options
-from calibrant.core.metric import Interval, WholeMetric
+from calibrant.core.metric import by_options
+from calibrant.core.metric_kinds import Interval, WholeMetric
 from calibrant.errors import InputError
 
 __all__ = [

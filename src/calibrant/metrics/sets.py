@@ -9,15 +9,14 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import clopper_pearson
 from calibrant.core.arrays import plain_array, to_array, weights
-from calibrant.core.base_metric import BaseMetric
-from calibrant.core.columns import Result
 from calibrant.core.domain import Domain
+from calibrant.core.estimators import require_count
+from calibrant.core.given import PlainRows
 from calibrant.core.groups import Groups, read_groups
-from calibrant.core.interval import Interval, require_level
+from calibrant.core.guarantee import Result
 from calibrant.core.labels import class_array, encode_labels
-from calibrant.core.metric import MeanMetric, WholeMetric
-from calibrant.core.options import require_count
-from calibrant.core.plain_rows import PlainRows
+from calibrant.core.metric import BaseMetric, Interval, require_level
+from calibrant.core.metric_kinds import MeanMetric, WholeMetric
 from calibrant.core.reading import shared_option
 from calibrant.errors import InputError
 from calibrant.metrics.regression.conditional import GroupCoverage, held_by_group

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_metric
-from calibrant.core.metric import Metric
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.reading import read_for
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY

@@ -11,8 +11,8 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 
 from calibrant._numerics import intervals
 from calibrant._numerics.intervals import mean_limits, over_rates, quotient
-from calibrant.core.base_metric import by_options
-from calibrant.core.metric import SumMetric
+from calibrant.core.metric import by_options
+from calibrant.core.metric_kinds import SumMetric
 from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.pair import Targeted
 from calibrant.metrics.proper import log_loss

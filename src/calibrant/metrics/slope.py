@@ -13,9 +13,9 @@ from calibrant._numerics.logistic import (
     sigmoid,
     slope_and_intercept,
 )
-from calibrant.core.base_metric import by_options
 from calibrant.core.groups import rows_apart
-from calibrant.core.metric import Interval
+from calibrant.core.metric import by_options
+from calibrant.core.metric_kinds import Interval
 from calibrant.metrics.pair import PairMetric
 
 __all__ = ["CalibrationSlope", "calibration_slope"]

@@ -12,8 +12,8 @@ from calibrant._numerics.intervals import (
     quotient,
     unseen_ends,
 )
-from calibrant.core.base_metric import by_options
-from calibrant.core.metric import Interval, MeanMetric, Metric, RatioMetric, SumMetric
+from calibrant.core.metric import by_options
+from calibrant.core.metric_kinds import Interval, MeanMetric, Metric, RatioMetric, SumMetric
 from calibrant.errors import InputError
 
 __all__ = [

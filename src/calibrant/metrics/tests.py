@@ -13,13 +13,12 @@ from scipy import special
 from calibrant._numerics import bins
 from calibrant._numerics.bootstrap import draw_hits, draw_shared_hits, null_generator, shared_share
 from calibrant._numerics.clusters import variance_of_sum
+from calibrant.core.estimators import require_count, seeded
 from calibrant.core.given import Inputs
-from calibrant.core.groups import WeightKind, rows_apart
+from calibrant.core.groups import WeightKind, in_order, rows_apart
 from calibrant.core.kinds import require_metric
-from calibrant.core.metric import Metric
-from calibrant.core.options import require_count, seeded
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.reading import CLASSIFICATION, read_clustered, read_labelled
-from calibrant.core.rows import in_order
 from calibrant.errors import InputError, SparseDataWarning, warn
 
 __all__ = [

@@ -12,11 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from calibrant._numerics.logistic import softmax
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.estimators import ClassifierMixin, account
+from calibrant.core.estimators import ClassifierMixin, account, require_option, seeded
+from calibrant.core.folds import make_splits, refuse_prefit, refuse_small_folds
 from calibrant.core.model_outputs import fit_model, is_fitted, kind_of_output, model_output
-from calibrant.core.options import require_option, seeded
-from calibrant.core.predictions_read import reference_pair
-from calibrant.core.splits import make_splits, refuse_prefit, refuse_small_folds
+from calibrant.core.predictions import reference_pair
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.models.training_rows import (
     REFIT_AGREEMENT,

@@ -8,15 +8,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.estimators import RegressorMixin, account
-from calibrant.core.forecast import Forecast
+from calibrant.core.estimators import RegressorMixin, account, seeded
+from calibrant.core.folds import make_splits, refuse_prefit
+from calibrant.core.forecast import Forecast, NormalForecast
 from calibrant.core.guarantee import Guarantee
 from calibrant.core.kinds import require_regression_calibrator
 from calibrant.core.model_outputs import is_fitted, model_forecast, one_or_several
-from calibrant.core.normal import NormalForecast
-from calibrant.core.options import seeded
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.splits import make_splits, refuse_prefit
 from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
 from calibrant.select.auto_regression import default_regression_calibrator
 

@@ -10,14 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from calibrant._numerics.conformal import plus_promise, row_statistics, shares
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.conformal import CONFORMITY, ConformalEnds
-from calibrant.core.estimators import RegressorMixin
-from calibrant.core.forecast import Forecast, require_level
+from calibrant.core.conformal_forecast import CONFORMITY, ConformalEnds
+from calibrant.core.estimators import RegressorMixin, require_option, seeded
+from calibrant.core.folds import make_splits
+from calibrant.core.forecast import Forecast, NormalForecast, require_level
 from calibrant.core.guarantee import Guarantee
 from calibrant.core.model_outputs import is_fitted, model_forecast, one_or_several
-from calibrant.core.normal import NormalForecast
-from calibrant.core.options import require_option, seeded
-from calibrant.core.splits import make_splits
 from calibrant.errors import InputError
 from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
 

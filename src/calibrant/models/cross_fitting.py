@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 
 from calibrant.core.arrays import weights
 from calibrant.core.calibrator import Calibrator
+from calibrant.core.estimators import seeded
+from calibrant.core.folds import make_splits, out_of_fold
 from calibrant.core.given import Inputs
-from calibrant.core.options import seeded
-from calibrant.core.predictions_read import read
-from calibrant.core.rows import codes_of, order_of
-from calibrant.core.splits import make_splits, out_of_fold
+from calibrant.core.groups import codes_of, order_of
+from calibrant.core.predictions import read
 from calibrant.select.auto import default_calibrator
 from calibrant.wrap.one_vs_rest import as_calibrator
 

@@ -12,8 +12,8 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from calibrant._numerics.logistic import log_probabilities, softmax
 from calibrant.core import arrays
 from calibrant.core.estimators import BaseEstimator, Explained, MetaEstimatorMixin, clone
+from calibrant.core.groups import n_rows, take_optional, take_rows
 from calibrant.core.model_outputs import with_weight
-from calibrant.core.rows import n_rows, take_optional, take_rows
 from calibrant.errors import InputError
 
 __all__ = [

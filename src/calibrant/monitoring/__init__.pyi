@@ -1,4 +1,4 @@
-from calibrant.core.time_blocks import time_blocks as time_blocks
+from calibrant.core.folds import time_blocks as time_blocks
 from calibrant.monitoring.lock import Lock as Lock
 from calibrant.monitoring.lock import read_lock as read_lock
 from calibrant.monitoring.monitor import CalibrationMonitor as CalibrationMonitor

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.columns import Result
+from calibrant.core.guarantee import Result
 from calibrant.monitoring.claims import PitClaim, ScoreClaim, reweighted_gain
 from calibrant.select.trust import EVIDENCE, LEAST_ROWS
 

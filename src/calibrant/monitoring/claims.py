@@ -21,7 +21,7 @@ from calibrant._numerics.online import (
 )
 from calibrant.core.domain import Domain
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.errors import InputError
 from calibrant.maps.platt import Platt
 
@@ -233,7 +233,7 @@ def learned_band(
 
 @dataclass(frozen=True)
 class PitClaim:
-    """Claim on sums (C, C) from ``calibrant.core.pit_counts``: entry (a, b) counts rows whose
+    """Claim on sums (C, C) from ``calibrant.core.forecast_record``: entry (a, b) counts rows whose
     PIT is in cells a to b.
 
     Attributes
@@ -259,7 +259,7 @@ class PitClaim:
             raise InputError(
                 f"sums must be ({cells}, {cells}), rows whose PIT is in cells a to b with a <= b"
                 f" between the {len(self.levels)} levels; got {sums!r}; compute them with"
-                " pit_counts of calibrant.core.pit_counts."
+                " pit_counts of calibrant.core.forecast_record."
             )
         return sums
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from calibrant._numerics.bins import binned_errors, inverted_limits
 from calibrant._numerics.intervals import quotient
-from calibrant.core.columns import Record
-from calibrant.core.interval import require_level
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import require_level
 from calibrant.monitoring.claims import PitClaim, ScoreClaim
 
 __all__ = ["DriftCurve", "drift_curve"]

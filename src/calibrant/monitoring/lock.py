@@ -12,9 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.core.files import replacing
-from calibrant.core.options import require_count
-from calibrant.core.saving import load
+from calibrant.core.estimators import require_count
+from calibrant.core.saving import load, replacing
 from calibrant.errors import InputError, SavedFileError
 from calibrant.monitoring.promises import SwapCheck, check_promise, read_rows, require_promise
 from calibrant.questions.read import as_questions

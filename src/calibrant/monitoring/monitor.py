@@ -9,15 +9,12 @@ from calibrant._numerics.bins import equal_width_index, grouped_sums
 from calibrant._numerics.online import growth_since, likeliest_start, log_evidence, next_stakes
 from calibrant.core.calibrator import require_fitted
 from calibrant.core.domain import domain_of_input
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.estimators import BaseEstimator, require_count, trial
 from calibrant.core.forecast import require_levels
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.forecast_record import PIT_LEVELS, levels_of, pit_counts, read_forecast
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_count
-from calibrant.core.pit_counts import PIT_LEVELS, levels_of, pit_counts
 from calibrant.core.reading import read_labelled
 from calibrant.core.saving import Saved
-from calibrant.core.trial import trial
 from calibrant.errors import InputError
 from calibrant.monitoring.advice import Advice, advise, change_said, no_drift
 from calibrant.monitoring.claims import PitClaim, ScoreClaim, learned_band

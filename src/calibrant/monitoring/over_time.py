@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from calibrant.core.columns import plain
 from calibrant.core.extras import import_extra
+from calibrant.core.guarantee import plain
 from calibrant.core.text_table import MOST_SHOWN, cut_note
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation, ForecastEvaluation, named_by_target

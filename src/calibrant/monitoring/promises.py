@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant._numerics.certificates import fewest_rows, rows_for_rate
-from calibrant.core.columns import Result
+from calibrant.core.calibrator import DomainCalibrator
 from calibrant.core.domain import domain_of, domain_of_input
-from calibrant.core.domain_calibrator import DomainCalibrator
 from calibrant.core.estimators import clone
+from calibrant.core.folds import cross_fit
+from calibrant.core.guarantee import Result
 from calibrant.core.reading import read_for
-from calibrant.core.splits import cross_fit
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier

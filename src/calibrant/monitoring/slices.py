@@ -8,9 +8,9 @@ import numpy as np
 from scipy import special, stats
 
 from calibrant._numerics.intervals import quotient
-from calibrant.core.columns import plain
+from calibrant.core.estimators import require_option
 from calibrant.core.extras import import_extra
-from calibrant.core.options import require_option
+from calibrant.core.guarantee import plain
 from calibrant.core.text_table import MOST_SHOWN, text_table
 from calibrant.errors import InputError
 from calibrant.frames.evaluation import Evaluation, ForecastEvaluation, named_by_target

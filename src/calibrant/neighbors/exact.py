@@ -12,8 +12,7 @@ from scipy.spatial.distance import cdist
 
 from calibrant._numerics import separation as bounds
 from calibrant._numerics.threads import map_blocks, row_blocks
-from calibrant.core.estimators import BaseEstimator
-from calibrant.core.options import require_count, require_option
+from calibrant.core.estimators import BaseEstimator, require_count, require_option
 from calibrant.core.saving import Saved
 from calibrant.neighbors.stored_points import BLOCK_BYTES, METRICS, StoredPoints, distances
 

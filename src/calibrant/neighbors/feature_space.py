@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from calibrant.core.arrays import text_names, to_array
-from calibrant.core.rows import n_rows
+from calibrant.core.groups import n_rows
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError, warn
 from calibrant.neighbors.stored_points import LARGEST

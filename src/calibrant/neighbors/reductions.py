@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import MiniBatchKMeans
 
 from calibrant._numerics.separation import leading_directions
-from calibrant.core.estimators import BaseEstimator, TransformerMixin
-from calibrant.core.options import require_count, seeded
+from calibrant.core.estimators import BaseEstimator, TransformerMixin, require_count, seeded
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 

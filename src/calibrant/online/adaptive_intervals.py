@@ -8,13 +8,11 @@ import numpy as np
 from calibrant._numerics.conformal import ideal_worst_window, worst_window
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.columns import Result
-from calibrant.core.conformal import CONFORMITY, ConformalEnds
-from calibrant.core.estimators import BaseEstimator
-from calibrant.core.forecast import Forecast
-from calibrant.core.forecasts_read import ForecastRecord, is_forecast, read_forecast
-from calibrant.core.normal import NormalForecast
-from calibrant.core.options import require_option
+from calibrant.core.conformal_forecast import CONFORMITY, ConformalEnds
+from calibrant.core.estimators import BaseEstimator, require_option
+from calibrant.core.forecast import Forecast, NormalForecast
+from calibrant.core.forecast_record import ForecastRecord, is_forecast, read_forecast
+from calibrant.core.guarantee import Result
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 from calibrant.online.score_limits import (

@@ -8,12 +8,10 @@ import numpy as np
 from calibrant._numerics.conformal import ideal_worst_window, worst_window
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.columns import Result
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.estimators import BaseEstimator, require_option, require_seed
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_option, require_seed
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.guarantee import Result
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import read_labelled
 from calibrant.core.saving import Saved
 from calibrant.decisions.set_rows import SCORES

@@ -25,14 +25,12 @@ from calibrant._numerics.online import (
     read_block,
 )
 from calibrant.core.arrays import ArrayLike, to_array
-from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.calibrator import Calibrator, Tags, require_fitted
+from calibrant.core.estimators import require_count, require_option
 from calibrant.core.given import Inputs
 from calibrant.core.guarantee import Guarantee
 from calibrant.core.labels import places
-from calibrant.core.options import require_count, require_option
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.tags import Tags
+from calibrant.core.predictions import Predictions, read
 from calibrant.errors import InputError
 from calibrant.maps.isotonic import Isotonic
 from calibrant.maps.platt import Beta, Platt

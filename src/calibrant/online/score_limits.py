@@ -17,11 +17,10 @@ from calibrant._numerics.conformal import (
     saturation,
 )
 from calibrant.core.calibrator import require_fitted
+from calibrant.core.estimators import require_count, require_option, trial
 from calibrant.core.guarantee import Guarantee
-from calibrant.core.interval import require_level
-from calibrant.core.options import require_count, require_option
+from calibrant.core.metric import require_level
 from calibrant.core.saving import Saved
-from calibrant.core.trial import trial
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 

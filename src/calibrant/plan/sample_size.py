@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.logistic import sigmoid
 from calibrant._numerics.planning import beta_law, class_laws, normal_law
 from calibrant.core import arrays
-from calibrant.core.columns import plain
+from calibrant.core.guarantee import plain
 from calibrant.errors import InputError
 
 __all__ = [

@@ -17,8 +17,8 @@ from calibrant._numerics.planning import (
     slope_rows,
     true_rates,
 )
-from calibrant.core.interval import require_level
-from calibrant.core.options import require_option
+from calibrant.core.estimators import require_option
+from calibrant.core.metric import require_level
 from calibrant.errors import InputError
 from calibrant.plan.sample_size import (
     ExpectedRisks,

@@ -7,15 +7,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.core.calibrator import Calibrator, require_fitted
-from calibrant.core.class_rates import event_rows
-from calibrant.core.expression import Expression, join, weighted_sum
+from calibrant.core.calibrator import Calibrator, Tags, require_fitted
+from calibrant.core.expression import Expression, SymbolicRecord, join, weighted_sum
+from calibrant.core.folds import fit_clone
 from calibrant.core.given import Inputs
 from calibrant.core.map import Map
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.splits import fit_clone
-from calibrant.core.symbolic import SymbolicRecord
-from calibrant.core.tags import Tags
+from calibrant.core.predictions import Predictions
+from calibrant.core.solving import event_rows
 from calibrant.maps.platt import Beta, Platt
 from calibrant.maps.quadratic import QuadraticScaling
 from calibrant.maps.spline import Spline

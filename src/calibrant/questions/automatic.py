@@ -6,10 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from calibrant._numerics.pooling import running_sums, stacking_weights
-from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import clone
-from calibrant.core.options import require_count
-from calibrant.core.tags import Tags
+from calibrant.core.calibrator import Tags, require_fitted
+from calibrant.core.estimators import clone, require_count
 from calibrant.errors import CalibrationWarning
 from calibrant.maps.isotonic import Isotonic
 from calibrant.questions.calibrator import CalibratorOfQuestions, QuestionCalibrator

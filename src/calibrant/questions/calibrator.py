@@ -9,12 +9,10 @@ import numpy as np
 from calibrant._numerics.logistic import inner_limits, sigmoid
 from calibrant._numerics.pooling import RaggedRows
 from calibrant.core.arrays import ArrayLike, column_names
-from calibrant.core.calibrator import require_fitted
+from calibrant.core.calibrator import DomainCalibrator, Tags, require_fitted
 from calibrant.core.domain import Domain
-from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.estimators import require_option
 from calibrant.core.groups import Groups
-from calibrant.core.options import require_option
-from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pooled_map import Leaves, PooledMap, compressed

@@ -7,9 +7,8 @@ import numpy as np
 
 from calibrant._numerics.certificates import fallback, fewest_rows
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.estimators import BaseEstimator, require_option
 from calibrant.core.guarantee import Guarantee, Promised
-from calibrant.core.options import require_option
 from calibrant.core.saving import Saved
 from calibrant.decisions.certainty import require_share
 from calibrant.decisions.certificate import Certificate

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import minus, normal_quantile, sum_limits
 from calibrant.core.arrays import to_array
-from calibrant.core.columns import Result
 from calibrant.core.groups import Groups
-from calibrant.core.interval import require_level
+from calibrant.core.guarantee import Result
+from calibrant.core.metric import require_level
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 from calibrant.maps.isotonic import Isotonic

@@ -10,9 +10,9 @@ import numpy as np
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.intervals import normal_quantile
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.columns import Result
-from calibrant.core.interval import require_level
-from calibrant.core.options import require_option
+from calibrant.core.estimators import require_option
+from calibrant.core.guarantee import Result
+from calibrant.core.metric import require_level
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
 from calibrant.questions.residuals import judge_weight, narrower, rate_limits

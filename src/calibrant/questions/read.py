@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike, column_names
-from calibrant.core.options import require_option
+from calibrant.core.estimators import require_option
 from calibrant.errors import InputError
 from calibrant.questions.entries import FORMS, fields_in
 from calibrant.questions.lines import Fields, batches

@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant._numerics.bootstrap import DIGITS, numbered_by_content, row_codes, uniform_of_rows
+from calibrant.core.folds import stratified_folds
+from calibrant.core.given import PlainRows
 from calibrant.core.groups import Groups
-from calibrant.core.plain_rows import PlainRows
-from calibrant.core.splits import stratified_folds
 from calibrant.errors import InputError
 
 __all__ = ["CHOICE", "FREE", "KINDS", "SCORE", "TWO_SIDED", "YES_NO", "Questions", "numeral_of"]

@@ -18,11 +18,10 @@ from calibrant._numerics.certificates import (
     ladder,
 )
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import BaseEstimator, clone
+from calibrant.core.estimators import BaseEstimator, clone, require_option
 from calibrant.core.guarantee import Guarantee, Promised
-from calibrant.core.options import require_option
-from calibrant.core.rounded import percent
 from calibrant.core.saving import Saved
+from calibrant.core.text_table import percent
 from calibrant.decisions.certainty import require_share
 from calibrant.decisions.certificate import Certificate
 from calibrant.decisions.refusals import Search, too_few, uncertified

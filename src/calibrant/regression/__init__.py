@@ -1,5 +1,5 @@
 """Calibrators of regression forecasts."""
 
-from calibrant.core._exports import attach
+from calibrant.core.exports import attach
 
 __getattr__, __dir__, __all__ = attach(__name__)

@@ -1,8 +1,8 @@
 from calibrant.core.forecast import Forecast as Forecast
+from calibrant.core.forecast import NormalForecast as NormalForecast
 from calibrant.core.joint_normal import JointNormalForecast as JointNormalForecast
-from calibrant.core.normal import NormalForecast as NormalForecast
-from calibrant.core.quantiles import QuantileForecast as QuantileForecast
-from calibrant.core.quantiles import SampleForecast as SampleForecast
+from calibrant.core.quantile_forecast import QuantileForecast as QuantileForecast
+from calibrant.core.quantile_forecast import SampleForecast as SampleForecast
 from calibrant.regression.bounded import BoundedOutcomes as BoundedOutcomes
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
 from calibrant.regression.covariance_scaling import CovarianceScaling as CovarianceScaling

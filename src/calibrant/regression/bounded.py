@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from calibrant.core.bounds import BoundedForecast, Bounds
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.calibrator import Tags
+from calibrant.core.estimators import require_valid, trial
+from calibrant.core.forecast_record import read_forecast
 from calibrant.core.kinds import require_regression_calibrator
+from calibrant.core.quantile_forecast import BoundedForecast, Bounds
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.tags import Tags
-from calibrant.core.trial import require_valid, trial
 from calibrant.errors import InputError
 from calibrant.regression.variance import StdScaling
 

@@ -7,22 +7,20 @@ import numpy as np
 
 from calibrant._numerics.conformal import cumulated, shares
 from calibrant.core.arrays import ArrayLike, new_weights
-from calibrant.core.calibrator import require_fitted
-from calibrant.core.conformal import (
+from calibrant.core.calibrator import Tags, require_fitted
+from calibrant.core.conformal_forecast import (
     CONFORMITY,
     ConformalEnds,
     ConformalForecast,
     ConformalQuantileForecast,
     quantile_ends,
 )
-from calibrant.core.estimators import clone
+from calibrant.core.estimators import clone, require_option
 from calibrant.core.forecast import Forecast, require_levels
-from calibrant.core.forecasts_read import ForecastRecord, read_forecast
+from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.core.groups import WeightKind, clustered
 from calibrant.core.guarantee import Guarantee
-from calibrant.core.options import require_option
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.tags import Tags
 from calibrant.errors import InputError
 from calibrant.regression.variance import StdScaling
 

@@ -6,11 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.estimators import BaseEstimator, require_option, require_valid, trial
 from calibrant.core.joint_normal import JointNormalForecast, as_joint, read_joint
-from calibrant.core.options import require_option
 from calibrant.core.saving import Saved
-from calibrant.core.trial import require_valid, trial
 from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["CovarianceScaling"]

@@ -15,13 +15,12 @@ from calibrant._numerics.normal_scores import (
     student_values,
     tail_slopes,
 )
-from calibrant.core.forecast import RecalibratedForecast
-from calibrant.core.normal import NormalForecast
-from calibrant.core.options import require_option
+from calibrant.core.calibrator import Tags
+from calibrant.core.estimators import require_option
+from calibrant.core.expression import STANDARD, SymbolicForecast
+from calibrant.core.forecast import NormalForecast, RecalibratedForecast
 from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.core.solving import warn_unless_converged
-from calibrant.core.symbolic_forecast import STANDARD, SymbolicForecast
-from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["DistributionRecalibration"]

@@ -5,10 +5,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from calibrant._numerics.gaussian_process_fit import pool, radial, search
+from calibrant.core.calibrator import Tags
 from calibrant.core.expression import constant
 from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.core.solving import warn_unless_converged
-from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, warn
 from calibrant.regression.variance import StdScaling
 

@@ -7,16 +7,15 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.core.estimators import clone
-from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.calibrator import Tags
+from calibrant.core.estimators import clone, require_count
+from calibrant.core.expression import SymbolicBins
+from calibrant.core.forecast_record import ForecastRecord
 from calibrant.core.groups import clustered, read_groups
 from calibrant.core.guarantee import Guarantee
-from calibrant.core.levels import positions
-from calibrant.core.options import require_count
-from calibrant.core.parts import gather
+from calibrant.core.joint_normal import gather
+from calibrant.core.labels import positions
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.symbolic_forecast import SymbolicBins
-from calibrant.core.tags import Tags
 from calibrant.errors import InputError
 from calibrant.regression.conformal import ConformalIntervals
 

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import special
 
 from calibrant._numerics.normal_scores import empirical_scores, tail_slopes
+from calibrant.core.calibrator import Tags
+from calibrant.core.estimators import require_count
 from calibrant.core.forecast import RecalibratedForecast
-from calibrant.core.options import require_count
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.tags import Tags
 
 __all__ = ["IntervalCalibration", "QuantileRecalibration"]
 

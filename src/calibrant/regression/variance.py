@@ -6,9 +6,9 @@ import numpy as np
 
 from calibrant._numerics.bins import enough_bins, spread_bins
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks_of
-from calibrant.core.options import require_count
+from calibrant.core.calibrator import Tags
+from calibrant.core.estimators import require_count
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, warn
 
 __all__ = ["ForecastIdentity", "IsotonicVariance", "StdScaling", "VarianceBinning"]

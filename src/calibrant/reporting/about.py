@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from calibrant.comparison.choice import made_by
-from calibrant.core._version import __version__
+from calibrant.core.exports import __version__
+from calibrant.core.groups import in_order
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.rows import in_order
 
 __all__ = ["About", "call_of", "data_hash", "period_of"]
 
@@ -58,7 +58,7 @@ def data_hash(record: Any) -> str:
 
     Examples
     --------
-    >>> from calibrant.core.predictions_read import read
+    >>> from calibrant.core.predictions import read
     >>> data_hash(read([0.2, 0.7], [0, 1])) == data_hash(read(np.array([0.2, 0.7]), (0, 1)))
     True
     """

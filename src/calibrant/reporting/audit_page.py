@@ -3,9 +3,9 @@
 from typing import Any
 
 from calibrant.audits.result import Audit
-from calibrant.core.card import Tile
-from calibrant.core.columns import plain
-from calibrant.core.rounded import percent, rounded
+from calibrant.core.cards import Tile
+from calibrant.core.guarantee import plain
+from calibrant.core.text_table import percent, rounded
 from calibrant.reporting.about import About
 from calibrant.reporting.audited import drawn_groups, drawn_row
 from calibrant.reporting.bands import head

@@ -4,7 +4,7 @@ groups, the numbers, and what is folded below.
 
 from typing import Any
 
-from calibrant.core.card import PROMISED, Tile
+from calibrant.core.cards import PROMISED, Tile
 from calibrant.reporting.dots import dots
 
 __all__ = ["Tile", "appendix", "arrow", "bands", "groups_tile", "head"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.reporting.quality import REPEATED, SHARED, ClassQuality
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibrant._numerics import bins
 from calibrant._numerics.bootstrap import hit_drawer, null_generator
-from calibrant.core.columns import Known
+from calibrant.core.guarantee import Known
 
 if TYPE_CHECKING:
     from calibrant.reporting.states import Seen

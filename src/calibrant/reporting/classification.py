@@ -10,10 +10,9 @@ from calibrant import metrics
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure
 from calibrant.core.given import Inputs
-from calibrant.core.metric import Metric
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import CLASSIFICATION as DOMAIN
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import ReliabilityCurve

@@ -16,7 +16,7 @@ from calibrant._numerics.clusters import group_worth
 from calibrant._numerics.isotonic import pool_ties
 from calibrant._numerics.logistic import log_odds
 from calibrant.confidence.confidence_curve import densities
-from calibrant.core.columns import thin
+from calibrant.core.guarantee import thin
 from calibrant.metrics.curves.decision import GainCurve, gain_curve
 from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_band, isotonic_fit
 from calibrant.metrics.curves.reliability import (

@@ -18,8 +18,8 @@ from calibrant._numerics.logistic import (
     smoothed_targets,
 )
 from calibrant.comparison.scores import Measure, Score, score_table
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.splits import make_splits
+from calibrant.core.folds import make_splits
+from calibrant.core.predictions import Predictions
 from calibrant.reporting.regions import worth_of
 from calibrant.signals.nearest_rows import NearestRows
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidenceCurve, ConfidencePoints
 from calibrant.confidence.signal_accuracy import SignalAccuracy, SignalBins, SignalFits
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.displays.classes import LatentFunctionDisplay
 from calibrant.displays.confidence import ConfidenceCurveDisplay, SignalAccuracyDisplay
 from calibrant.reporting.figures import figure, made, points_along, rows_shown

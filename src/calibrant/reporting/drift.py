@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._numerics.bins import equal_width_index, grouped_sums
-from calibrant.core.forecasts_read import ForecastRecord
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.forecast_record import ForecastRecord
+from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 from calibrant.monitoring.advice import Advice
 from calibrant.monitoring.drift_curve import DriftCurve

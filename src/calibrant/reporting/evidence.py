@@ -9,9 +9,9 @@ import numpy as np
 
 from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidencePoints, confidence_curve
 from calibrant.confidence.signal_accuracy import SignalAccuracy, accuracy_over
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.rows import order_of
-from calibrant.core.signal import fitted_signal
+from calibrant.core.groups import order_of
+from calibrant.core.map import fitted_signal
+from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 from calibrant.reporting.distance import Explained
 from calibrant.signals.label_stability import LabelStability

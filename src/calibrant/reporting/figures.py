@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.displays.axes import PALETTE, plain_text
 from calibrant.displays.calibration import CalibrationDrawing
 from calibrant.displays.coverage import RiskCoverageDisplay

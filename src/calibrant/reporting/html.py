@@ -9,9 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from calibrant.core._version import __version__
+from calibrant.core.exports import __version__
 from calibrant.core.extras import import_extra
-from calibrant.core.rounded import percent, rounded
+from calibrant.core.text_table import percent, rounded
 from calibrant.reporting import audit_page, models_page, page, rule_page
 from calibrant.reporting.event import page as event_page
 from calibrant.reporting.markdown import compared

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from calibrant.core.rounded import percent, rounded
+from calibrant.core.text_table import percent, rounded
 from calibrant.reporting.bands import MEASURED, head
 from calibrant.reporting.dots import gap_words
 

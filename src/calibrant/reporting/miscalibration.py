@@ -12,7 +12,7 @@ from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.logistic import log_odds
 from calibrant._numerics.normal_scores import smallest_p
 from calibrant._numerics.planning import detectable_shift
-from calibrant.core.columns import Known
+from calibrant.core.guarantee import Known
 from calibrant.metrics.equivalence import equivalence
 
 __all__ = ["ALPHA", "MARGIN", "Miscalibration", "draws_of", "miscalibration"]

@@ -9,13 +9,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from calibrant.comparison.scores import Estimate
-from calibrant.core.columns import plain
 from calibrant.core.domain import domain_of
+from calibrant.core.estimators import seeded
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, clustered, n_clusters
-from calibrant.core.interval import require_level
-from calibrant.core.options import seeded
-from calibrant.core.rounded import rounded
+from calibrant.core.guarantee import plain
+from calibrant.core.metric import require_level
+from calibrant.core.text_table import rounded
 from calibrant.errors import InputError
 from calibrant.metrics.comparison import Comparison, PairRow, compare, read_models
 from calibrant.reporting.about import About

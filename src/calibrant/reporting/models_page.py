@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from calibrant.core.rounded import rounded
+from calibrant.core.text_table import rounded
 from calibrant.reporting.bands import Tile, head
 from calibrant.reporting.figures import calibration_drawing, calibration_figure
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.metrics.curves.risk_distribution import RiskDistribution
 from calibrant.reporting.advice import points
 from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from calibrant.core.arrays import whole_rows
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError

@@ -9,12 +9,12 @@ import numpy as np
 from scipy import stats
 
 from calibrant._numerics.clusters import mean_worth
-from calibrant.core.columns import Known
+from calibrant.core.guarantee import Known
 from calibrant.select.look_alike import copies_in
 
 if TYPE_CHECKING:
     from calibrant._numerics.bins import Distinct
-    from calibrant.core.predictions_record import Predictions
+    from calibrant.core.predictions import Predictions
     from calibrant.reporting.states import Seen
 
 __all__ = ["ClassQuality", "Shift", "copied_share", "distribution_shift", "quality"]

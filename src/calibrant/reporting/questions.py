@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.metric import Metric
+from calibrant.core.metric_kinds import Metric
 from calibrant.questions.domain import (
     QUESTIONS,
     question_accuracy,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from calibrant.audits.result import Audit
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.blas import one_blas_thread
-from calibrant.core.card import Card, Shown
+from calibrant.core.cards import Card, Shown
 from calibrant.core.domain import outcomes_apart
-from calibrant.core.files import replacing
+from calibrant.core.estimators import one_blas_thread
 from calibrant.core.guarantee import Promised
+from calibrant.core.saving import replacing
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:

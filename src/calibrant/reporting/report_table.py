@@ -17,8 +17,8 @@ from calibrant.comparison.scores import Measure
 from calibrant.confidence.signal_accuracy import SignalAccuracy
 from calibrant.core.domain import Domain
 from calibrant.core.groups import n_clusters
-from calibrant.core.metric import MeanMetric, Metric
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.metric_kinds import MeanMetric, Metric
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_for
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from calibrant.core.card import Tile
-from calibrant.core.columns import plain
-from calibrant.core.guarantee import Promised
+from calibrant.core.cards import Tile
+from calibrant.core.guarantee import Promised, plain
 from calibrant.errors import InputError
 from calibrant.reporting.about import About
 from calibrant.reporting.bands import head

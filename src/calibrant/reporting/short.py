@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Any
 
-from calibrant.core.card import Card
+from calibrant.core.cards import Card
 from calibrant.displays.svg import as_svg
 from calibrant.errors import MissingDependencyError
 from calibrant.reporting.bands import head

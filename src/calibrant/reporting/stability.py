@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from calibrant.confidence.hoki import HokiCalibrator
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.rounded import percent
+from calibrant.core.predictions import Predictions
+from calibrant.core.text_table import percent
 from calibrant.displays.axes import COLOURS, draw_grid, scale_axes
 from calibrant.reporting.figures import FLAT, figure
 from calibrant.signals.label_stability import LabelStability

@@ -27,7 +27,7 @@ from typing import Any, cast
 import numpy as np
 
 from calibrant._numerics.bins import Cut, Distinct, equal_width_index, grouped_sums
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.reporting.regions import (
     REGIONS,
     Place,

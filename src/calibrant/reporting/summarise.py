@@ -18,8 +18,8 @@ from calibrant.comparison.scores import Score, score_table
 from calibrant.core.arrays import require_pairs
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.domain import columns_named, domain_of_input
+from calibrant.core.estimators import require_count, seeded
 from calibrant.core.groups import WeightKind, clustered, label_columns
-from calibrant.core.options import require_count, seeded
 from calibrant.errors import InputError
 from calibrant.reporting.about import About, period_of
 from calibrant.reporting.advice import Evidence

@@ -8,7 +8,7 @@ from calibrant.comparison.before_after import Compared
 from calibrant.comparison.choice import Choice
 from calibrant.comparison.given import shown_name
 from calibrant.comparison.scores import Score
-from calibrant.core.columns import Known, plain
+from calibrant.core.guarantee import Known, plain
 from calibrant.reporting.about import About
 from calibrant.reporting.by_class import ByClass
 from calibrant.reporting.chance import Chance
@@ -28,7 +28,7 @@ class Method:
     """Calibrator of a report, and how its numbers were computed.
 
     ``fold_fits`` is, for numbers out of fold, that of
-    :class:`~calibrant.core.splits.OutOfFold`.
+    :class:`~calibrant.core.folds.OutOfFold`.
     """
 
     name: str

@@ -4,7 +4,7 @@ all tasks share.
 
 from typing import Any
 
-from calibrant.core.rounded import percent, rounded
+from calibrant.core.text_table import percent, rounded
 from calibrant.reporting.advice import Evidence, Words, could_show, in_words, points
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.summary import Verdict

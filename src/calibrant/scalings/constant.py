@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.logistic import normalise_rows
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.given import Inputs
-from calibrant.core.tags import Tags
 
 __all__ = ["ClassOffsets", "ClassRates", "Identity"]
 

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows, softmax
 from calibrant._numerics.multinomial import matrix_logits, matrix_objective
 from calibrant._numerics.newton import cholesky_solver
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, Tags
+from calibrant.core.estimators import require_matrix_size, require_not_negative
 from calibrant.core.expression import join, weighted_sum
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_matrix_size, require_not_negative
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.core.solving import (
     least_nll,
     own_tempered,
@@ -26,7 +26,6 @@ from calibrant.core.solving import (
     tolerance_for,
     warn_unless_converged,
 )
-from calibrant.core.tags import Tags
 from calibrant.scalings.constant import Identity
 from calibrant.scalings.matrix import StructuredMatrixScaling
 from calibrant.scalings.order_preserving import IntraOrderPreserving

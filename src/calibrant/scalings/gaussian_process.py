@@ -24,13 +24,12 @@ from calibrant._numerics.gaussian_process_fit import (
 )
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import ZERO_FLOOR, log_softmax, softmax
-from calibrant.core.calibrator import Calibrator, require_fitted
-from calibrant.core.columns import Record
+from calibrant.core.calibrator import Calibrator, Tags, require_fitted
+from calibrant.core.estimators import require_count
 from calibrant.core.expression import ABOVE_ONE
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_count
-from calibrant.core.predictions_read import read
-from calibrant.core.tags import Tags
+from calibrant.core.guarantee import Record
+from calibrant.core.predictions import read
 from calibrant.errors import FitWarning, InputError, warn
 
 __all__ = ["GaussianProcessCalibration", "LatentFunction"]

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.logistic import log_softmax_mixed, softmax
 from calibrant._numerics.multinomial import matrix_logits, matrix_objective
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, Tags
+from calibrant.core.estimators import require_matrix_size, require_not_negative
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_matrix_size, require_not_negative
 from calibrant.core.solving import (
     scores_at,
     solve,
@@ -20,7 +20,6 @@ from calibrant.core.solving import (
     tolerance_for,
     warn_unless_converged,
 )
-from calibrant.core.tags import Tags
 
 __all__ = ["DirichletCalibration", "MatrixScaling", "StructuredMatrixScaling"]
 

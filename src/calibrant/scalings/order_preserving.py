@@ -13,12 +13,11 @@ from calibrant._numerics.isotonic import between_knots, pool_ties, pooled_blocks
 from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows, softmax
 from calibrant._numerics.newton import projected_newton
 from calibrant._numerics.temperature import inverse_temperature
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, Tags
+from calibrant.core.estimators import require_not_negative
 from calibrant.core.expression import ABOVE_ONE, LOWEST, join
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_not_negative
 from calibrant.core.solving import tempered_scores, warn_unless_converged
-from calibrant.core.tags import Tags
 
 __all__ = ["IntraOrderPreserving", "IsotonicOneVsRest", "IsotonicPreserving"]
 

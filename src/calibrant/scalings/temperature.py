@@ -12,11 +12,10 @@ from calibrant._numerics.temperature import (
     refine_brier,
 )
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, Tags
+from calibrant.core.estimators import require_not_negative
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_not_negative
 from calibrant.core.solving import least_nll
-from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, warn
 
 __all__ = ["AwardTemperature", "CategoryTemperature", "TemperatureScaling"]

@@ -10,13 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.expression import weighted_sum
+from calibrant.core.folds import fit_clone, folds_of
 from calibrant.core.given import Inputs
 from calibrant.core.group_levels import GroupLevels, same_levels
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.splits import fit_clone, folds_of
-from calibrant.core.tags import Tags
+from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 from calibrant.maps.closed_test import ClosedTest
 from calibrant.select.candidates import (

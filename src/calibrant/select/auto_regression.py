@@ -9,15 +9,14 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.averaged import averaged
-from calibrant.core.calibrator import require_fitted
+from calibrant.core.calibrator import Tags, require_fitted
+from calibrant.core.conformal_forecast import averaged
+from calibrant.core.estimators import require_count
+from calibrant.core.expression import SymbolicAverage
+from calibrant.core.folds import folds_of
+from calibrant.core.forecast import NormalForecast
 from calibrant.core.groups import cluster_numbers, in_clusters
-from calibrant.core.normal import NormalForecast
-from calibrant.core.options import require_count
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.splits import folds_of
-from calibrant.core.symbolic_forecast import SymbolicAverage
-from calibrant.core.tags import Tags
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.regression.variance import ForecastIdentity
 from calibrant.select.candidates import names_of

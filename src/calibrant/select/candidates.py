@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.tags import Tags
+from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.errors import InputError
 from calibrant.maps.isotonic import CenteredIsotonic, NearIsotonic
 from calibrant.maps.platt import Beta, Platt

@@ -5,10 +5,9 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.domain_calibrator import of_predictions
+from calibrant.core.calibrator import Calibrator, of_predictions
 from calibrant.core.groups import cluster_numbers, in_clusters
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.select.label_shift import LabelShift
 from calibrant.select.look_alike import caution_look_alike

@@ -12,12 +12,12 @@ from calibrant._numerics.bootstrap import table_codes
 from calibrant._numerics.fixed_order import in_pieces, merge_rows, number_rows
 from calibrant._numerics.logistic import SINGLE_ENTRIES
 from calibrant._numerics.pooling import stacking_weights
-from calibrant.core.averaged import averaged
+from calibrant.core.conformal_forecast import averaged
 from calibrant.core.forecast import Forecast
-from calibrant.core.forecasts_read import ForecastRecord
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.rows import order_of
-from calibrant.core.workspace import Workspace
+from calibrant.core.forecast_record import ForecastRecord
+from calibrant.core.given import Workspace
+from calibrant.core.groups import order_of
+from calibrant.core.predictions import Predictions
 from calibrant.metrics.regression.scores import (
     continuous_ranked_probability_score,
     negative_log_likelihood,

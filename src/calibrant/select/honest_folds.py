@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.logistic import softmax
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.splits import folds_of
-from calibrant.core.workspace import Workspace
+from calibrant.core.folds import folds_of
+from calibrant.core.given import Workspace
+from calibrant.core.predictions import Predictions
 from calibrant.select.candidates import ONE_CLASS, Candidate
 from calibrant.select.evidence_pool import evidence_pool
 from calibrant.select.held_out import FLOOR, WHOLE_ENTRIES, HeldOut, Pieces

@@ -16,9 +16,9 @@ from calibrant.core.calibrator import require_fitted
 from calibrant.core.estimators import BaseEstimator
 from calibrant.core.expression import Expression
 from calibrant.core.given import Inputs
-from calibrant.core.interval import require_level
 from calibrant.core.labels import array_of, encode_labels, is_missing
-from calibrant.core.predictions_read import read
+from calibrant.core.metric import require_level
+from calibrant.core.predictions import read
 from calibrant.core.reading import read_labelled
 from calibrant.core.saving import Saved
 from calibrant.errors import FitWarning, InputError, SparseDataWarning, naming, warn

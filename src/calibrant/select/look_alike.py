@@ -4,7 +4,7 @@ import numpy as np
 
 from calibrant._numerics.bootstrap import row_codes
 from calibrant._numerics.clusters import repeated_rows
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.errors import CalibrationWarning, warn
 
 __all__ = ["caution_look_alike", "content_of", "copies_in", "neighbours_nearest"]

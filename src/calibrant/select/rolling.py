@@ -7,15 +7,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.core.arrays import plain_array
-from calibrant.core.columns import Record
+from calibrant.core.estimators import require_count
+from calibrant.core.folds import fit_clone, past_and_next, time_blocks, time_ranks
 from calibrant.core.given import Inputs
+from calibrant.core.guarantee import Record
 from calibrant.core.kinds import require_any_calibrator, require_metric
-from calibrant.core.metric import Metric
-from calibrant.core.options import require_count
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.reading import read_for
-from calibrant.core.splits import fit_clone
 from calibrant.core.text_table import text_table
-from calibrant.core.time_blocks import past_and_next, time_blocks, time_ranks
 from calibrant.errors import InputError
 from calibrant.metrics.chosen_by import CHOSEN_BY
 

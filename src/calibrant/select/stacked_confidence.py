@@ -11,14 +11,13 @@ from calibrant._numerics.fixed_order import merge_rows, multiply_rows
 from calibrant._numerics.logistic import clipped_log_odds, inner_limits, sigmoid, smoothed_targets
 from calibrant._numerics.pooling import fit_monotone_additive
 from calibrant._numerics.smoothing import weighted_quantile
-from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.calibrator import Calibrator, Tags, require_fitted
+from calibrant.core.estimators import require_count
+from calibrant.core.folds import stratified_folds
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_signal
-from calibrant.core.options import require_count
+from calibrant.core.map import Signal, fitted_signal
 from calibrant.core.saving import Saved
-from calibrant.core.signal import Signal, fitted_signal
-from calibrant.core.splits import stratified_folds
-from calibrant.core.tags import Tags
 from calibrant.errors import FitWarning, InputError, warn
 from calibrant.select.trust import score_difference
 from calibrant.signals.from_probabilities import Entropy, Margin, TopProbability

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.splits import fit_clone
+from calibrant.core.folds import fit_clone
+from calibrant.core.predictions import Predictions
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.select.candidates import Candidate
 from calibrant.select.held_out import HeldOut, Pieces

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.core.groups import coded, group_columns
-from calibrant.core.levels import positions
+from calibrant.core.labels import positions
 from calibrant.errors import InputError
 
 __all__ = ["Columns"]

@@ -8,8 +8,8 @@ import numpy as np
 
 from calibrant._numerics.thresholds import expected_auroc, expected_f1, expected_mean
 from calibrant.core import arrays
-from calibrant.core.forecasts_read import ForecastRecord
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.forecast_record import ForecastRecord
+from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 from calibrant.shift.expected_outcomes import Moved, class_chances, error_sizes
 

@@ -9,17 +9,13 @@ import numpy as np
 from calibrant._numerics.intervals import inside, normal_quantile
 from calibrant._numerics.logistic import log_odds, sigmoid
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.blas import on_one_blas_thread
-from calibrant.core.columns import Result
-from calibrant.core.estimators import clone
-from calibrant.core.forecasts_read import ForecastRecord, as_forecast, read_forecast
+from calibrant.core.estimators import clone, on_one_blas_thread, require_option, seeded
+from calibrant.core.forecast_record import ForecastRecord, as_forecast, read_forecast
 from calibrant.core.given import Inputs
-from calibrant.core.groups import group_columns
-from calibrant.core.interval import require_level
-from calibrant.core.options import require_option, seeded
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.rows import order_of
+from calibrant.core.groups import group_columns, order_of
+from calibrant.core.guarantee import Result
+from calibrant.core.metric import require_level
+from calibrant.core.predictions import Predictions, read
 from calibrant.errors import InputError, naming
 from calibrant.shift.estimands import (
     BOUNDED,

@@ -7,9 +7,8 @@ import numpy as np
 
 from calibrant._numerics.logistic import fit_logistic, logistic_derivatives
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import BaseEstimator
-from calibrant.core.options import require_count, seeded
-from calibrant.core.rows import feature_codes
+from calibrant.core.estimators import BaseEstimator, require_count, seeded
+from calibrant.core.groups import feature_codes
 from calibrant.errors import InputError
 from calibrant.shift.columns import Columns
 from calibrant.shift.separating import fitted_in_folds, log_odds_of, separators

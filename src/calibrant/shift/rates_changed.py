@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.shift.expected_outcomes import Moved, class_chances
 
 __all__ = ["NewRates", "new_rates"]

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from calibrant._numerics.logistic import log_odds
-from calibrant.core.splits import stratified_folds
+from calibrant.core.folds import stratified_folds
 from calibrant.shift.columns import Columns
 
 __all__ = ["fitted_in_folds", "log_odds_of", "separators"]

@@ -9,10 +9,10 @@ import numpy as np
 from scipy import stats
 from sklearn.base import clone
 
-from calibrant.core.columns import Result
-from calibrant.core.options import seeded
-from calibrant.core.rows import feature_codes
-from calibrant.core.splits import stratified_folds
+from calibrant.core.estimators import seeded
+from calibrant.core.folds import stratified_folds
+from calibrant.core.groups import feature_codes
+from calibrant.core.guarantee import Result
 from calibrant.errors import InputError
 from calibrant.shift.columns import Columns
 from calibrant.shift.separating import log_odds_of, separators

@@ -9,10 +9,10 @@ from scipy.special import entr
 from calibrant._numerics.bins import settled
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.temperature import log_rest, other_logits
+from calibrant.core.calibrator import SignalTags
 from calibrant.core.expression import LOWEST
 from calibrant.core.given import Inputs
-from calibrant.core.signal import Signal
-from calibrant.core.tags import SignalTags
+from calibrant.core.map import Signal
 
 __all__ = ["Entropy", "LogOdds", "Margin", "TopProbability"]
 

@@ -8,13 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics import label_stability as kernel
-from calibrant.core.calibrator import require_fitted
-from calibrant.core.columns import Result
+from calibrant.core.calibrator import SignalTags, require_fitted
+from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_count
-from calibrant.core.predictions_read import read
-from calibrant.core.signal import Signal
-from calibrant.core.tags import SignalTags
+from calibrant.core.guarantee import Result
+from calibrant.core.map import Signal
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
 __all__ = ["LabelStability", "StabilityCurve"]

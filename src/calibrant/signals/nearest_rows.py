@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.columns import Record
+from calibrant.core.guarantee import Record
 
 __all__ = ["NearestRows"]
 

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.separation import max_min, min_max, nearest_of, zone_radius
-from calibrant.core.calibrator import require_fitted
+from calibrant.core.calibrator import SignalTags, require_fitted
 from calibrant.core.given import Inputs
 from calibrant.core.labels import encode_labels
-from calibrant.core.signal import Signal
-from calibrant.core.tags import SignalTags
+from calibrant.core.map import Signal
 from calibrant.errors import InputError
 from calibrant.neighbors.exact import BruteIndex, ExactIndex, Nearest, NeighborIndex, split
 from calibrant.neighbors.feature_space import FeatureSpace

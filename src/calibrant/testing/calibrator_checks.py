@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.domain import Facet
-from calibrant.core.domain_calibrator import DomainCalibrator
 from calibrant.core.kinds import require_any_calibrator
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.testing.check import Check, bind, run_all, same_bits, show_near

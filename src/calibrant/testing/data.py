@@ -9,9 +9,8 @@ import numpy as np
 
 from calibrant._numerics.logistic import log_softmax, softmax
 from calibrant.core.domain import Domain, Facet
-from calibrant.core.forecast import Forecast
-from calibrant.core.normal import NormalForecast
-from calibrant.core.quantiles import QuantileForecast
+from calibrant.core.forecast import Forecast, NormalForecast
+from calibrant.core.quantile_forecast import QuantileForecast
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.metrics.regression.joint import JOINT
 from calibrant.metrics.sets import SETS

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant.core.metric import MeanMetric
+from calibrant.core.metric_kinds import MeanMetric
 from calibrant.testing.check import Case, require_good
 from calibrant.testing.data import forecast_problems, problems, score_problem
 from calibrant.testing.runs import answer, fit, given, groups_beside, ordinary

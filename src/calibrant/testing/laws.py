@@ -10,9 +10,8 @@ from sklearn.exceptions import NotFittedError
 
 from calibrant._numerics.logistic import normalise_rows
 from calibrant.core.compiled import Compiled
-from calibrant.core.expression import Expression, source
-from calibrant.core.signal import Signal
-from calibrant.core.symbolic import symbolic
+from calibrant.core.expression import Expression, source, symbolic
+from calibrant.core.map import Signal
 from calibrant.errors import InputError
 from calibrant.testing.check import (
     LAYOUTS,

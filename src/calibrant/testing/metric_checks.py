@@ -8,9 +8,9 @@ import numpy as np
 
 from calibrant._numerics.logistic import normalise_rows
 from calibrant.core.domain import Facet
-from calibrant.core.interval import Interval
 from calibrant.core.kinds import require_metric
-from calibrant.core.metric import Metric
+from calibrant.core.metric import Interval
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.metrics.regression.joint import JOINT

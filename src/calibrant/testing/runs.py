@@ -11,11 +11,10 @@ from sklearn.base import clone
 
 from calibrant import metrics
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.map import Map
-from calibrant.core.metric import Metric
-from calibrant.core.registry import offered, registered
+from calibrant.core.estimators import offered, registered
+from calibrant.core.map import Map, Signal
+from calibrant.core.metric_kinds import Metric
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.core.signal import Signal
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.questions.calibrator import CalibratorOfQuestions

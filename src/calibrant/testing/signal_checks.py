@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibrant.core.kinds import require_signal
-from calibrant.core.signal import Signal
+from calibrant.core.map import Signal
 from calibrant.testing.check import Check, bind, run_all, show_near
 from calibrant.testing.data import problems
 from calibrant.testing.extremes import extreme_checks

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bootstrap import resample_weights
-from calibrant.core.columns import plain
 from calibrant.core.estimators import clone
 from calibrant.core.extras import import_extra
+from calibrant.core.groups import take_rows
+from calibrant.core.guarantee import plain
 from calibrant.core.model_outputs import model_output, takes_in_fit, with_weight
-from calibrant.core.predictions_read import read
-from calibrant.core.rows import take_rows
+from calibrant.core.predictions import read
 from calibrant.core.text_table import text_table
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.metrics.events import event_brier_score

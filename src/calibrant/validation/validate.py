@@ -11,14 +11,12 @@ from calibrant._numerics.bootstrap import mixed_codes, numbered_by_content
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
 from calibrant.core import arrays
-from calibrant.core.estimators import clone
-from calibrant.core.groups import cluster_numbers
-from calibrant.core.interval import require_level
+from calibrant.core.estimators import clone, require_count, seeded
+from calibrant.core.groups import cluster_numbers, feature_codes, n_rows, take_rows
 from calibrant.core.labels import label_array
+from calibrant.core.metric import require_level
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.options import require_count, seeded
-from calibrant.core.predictions_read import read
-from calibrant.core.rows import feature_codes, n_rows, take_rows
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.validation.result import (
     MEASURED,

@@ -9,12 +9,10 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.clusters import grow_regions, region_paths
 from calibrant.core.arrays import to_array
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, Tags
+from calibrant.core.estimators import require_count, require_valid, trial, trial_rows
+from calibrant.core.folds import fit_clone
 from calibrant.core.given import Inputs
-from calibrant.core.options import require_count
-from calibrant.core.splits import fit_clone
-from calibrant.core.tags import Tags
-from calibrant.core.trial import require_valid, trial, trial_rows
 from calibrant.errors import InputError
 from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.wrap.offsets import CellCodes, PooledOffsets

@@ -14,15 +14,12 @@ from calibrant._numerics.boosting import (
     shift_slopes,
     spread_slopes,
 )
-from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import clone
-from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.calibrator import Tags, require_fitted
+from calibrant.core.estimators import clone, require_count, trial
+from calibrant.core.forecast_record import ForecastRecord
 from calibrant.core.group_levels import GroupLevels, cell_codes, crossings
 from calibrant.core.kinds import require_regression_calibrator
-from calibrant.core.options import require_count
 from calibrant.core.regression_calibrator import RegressionCalibrator, try_forecasts
-from calibrant.core.tags import Tags
-from calibrant.core.trial import trial
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.wrap.offsets import LEAST_ERRORS, mean_gain, place_of
 

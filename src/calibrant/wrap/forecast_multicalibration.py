@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.boosting import NormalScores
-from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import clone
+from calibrant.core.calibrator import Tags, require_fitted
+from calibrant.core.estimators import clone, trial
 from calibrant.core.forecast import Forecast
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.forecast_record import read_forecast
 from calibrant.core.group_levels import ColumnCodes
 from calibrant.core.groups import clustered
 from calibrant.core.kinds import require_regression_calibrator
 from calibrant.core.regression_calibrator import RegressionCalibrator, try_forecasts
-from calibrant.core.tags import Tags
-from calibrant.core.trial import trial
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.wrap.offsets import BoostedOffsets, distinct_rows, require_options
 

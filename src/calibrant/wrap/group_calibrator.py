@@ -6,14 +6,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant.core.arrays import ArrayLike, whole_rows
-from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.calibrator import Calibrator, Tags, require_fitted
+from calibrant.core.estimators import (
+    require_count,
+    require_not_negative,
+    require_valid,
+    trial,
+    trial_rows,
+)
+from calibrant.core.folds import fit_clone
 from calibrant.core.given import Inputs
 from calibrant.core.group_levels import GroupLevels, cell_codes, crossings, same_levels
-from calibrant.core.options import require_count, require_not_negative
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.splits import fit_clone
-from calibrant.core.tags import Tags
-from calibrant.core.trial import require_valid, trial, trial_rows
+from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.wrap.offsets import LEAST_ERRORS, CellCodes, PooledOffsets

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.boosting import Shares
-from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.calibrator import Calibrator, Tags, require_fitted
+from calibrant.core.estimators import require_valid, trial, trial_rows
+from calibrant.core.folds import fit_clone
 from calibrant.core.given import Inputs
 from calibrant.core.group_levels import ColumnCodes, GroupLevels, same_levels
 from calibrant.core.groups import clustered
-from calibrant.core.predictions_read import read
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.splits import fit_clone
-from calibrant.core.tags import Tags
-from calibrant.core.trial import require_valid, trial, trial_rows
+from calibrant.core.predictions import Predictions, read
 from calibrant.errors import InputError
 from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.wrap.offsets import (

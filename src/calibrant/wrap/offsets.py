@@ -19,13 +19,13 @@ from calibrant._numerics.boosting import (
 )
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.fixed_order import in_pieces, merge_rows
+from calibrant.core.estimators import require_count
 from calibrant.core.expression import Expression, constant, join
+from calibrant.core.folds import folds_of
 from calibrant.core.group_levels import ColumnCodes
-from calibrant.core.options import require_count
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.rounded import percent
+from calibrant.core.predictions import Predictions
 from calibrant.core.saving import Saved
-from calibrant.core.splits import folds_of
+from calibrant.core.text_table import percent
 from calibrant.errors import InputError
 
 __all__ = [

@@ -10,15 +10,12 @@ from sklearn.base import clone
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.class_rates import event_rows
-from calibrant.core.domain_calibrator import DomainCalibrator
+from calibrant.core.calibrator import Calibrator, DomainCalibrator, MapTags, Tags
 from calibrant.core.expression import constant, join
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_calibrator, require_map
 from calibrant.core.map import Map
-from calibrant.core.solving import tempered_scores
-from calibrant.core.tags import MapTags, Tags
+from calibrant.core.solving import event_rows, tempered_scores
 from calibrant.errors import InputError, SparseDataWarning, warn
 from calibrant.maps.platt import Beta, Platt
 

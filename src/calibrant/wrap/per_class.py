@@ -6,11 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.logistic import share_rest
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.class_rates import ClassRates
+from calibrant.core.calibrator import Calibrator, Tags
+from calibrant.core.folds import fit_clone
 from calibrant.core.given import Inputs
-from calibrant.core.splits import fit_clone
-from calibrant.core.tags import Tags
+from calibrant.core.solving import ClassRates
 from calibrant.pools.likelihood_pool import LikelihoodPool
 from calibrant.wrap.one_vs_rest import as_calibrator
 

@@ -5,7 +5,7 @@ import pytest
 
 from calibrant import metrics
 from calibrant._numerics.bootstrap import resample_weights
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 
 RNG = np.random.default_rng(0)
 

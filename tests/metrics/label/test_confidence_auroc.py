@@ -3,7 +3,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from calibrant import metrics
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 
 RNG = np.random.default_rng(0)
 P = np.round(RNG.dirichlet(np.ones(3), 400), 2)

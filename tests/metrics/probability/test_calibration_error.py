@@ -102,7 +102,7 @@ def test_levels_that_are_no_coverage(level):
 
 def test_bootstrap_equals_the_metric_on_the_resampled_rows():
     from calibrant._numerics.bootstrap import resample_weights
-    from calibrant.core.predictions_read import read
+    from calibrant.core.predictions import read
 
     y, p = calibrated(100)
     draws = expected_calibration_error._resampled(read(p, y), 20, 5)

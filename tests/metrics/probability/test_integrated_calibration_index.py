@@ -3,7 +3,7 @@ import pytest
 
 from calibrant import metrics
 from calibrant._numerics.smoothing import loess_matrix, pooled_scores, score_grid, weighted_quantile
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
 RNG = np.random.default_rng(0)

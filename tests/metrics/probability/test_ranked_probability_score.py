@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
-from calibrant.core.predictions_read import read
+from calibrant.core.predictions import read
 
 
 def test_the_row_not_seen_yet_loses_the_mean_over_the_other_labels():

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from calibrant import QuantileForecast, metrics
-from calibrant.core.forecasts_read import as_forecast
+from calibrant.core.forecast_record import as_forecast
 
 nll = metrics.negative_log_likelihood
 

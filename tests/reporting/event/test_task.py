@@ -8,7 +8,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.rounded import percent, rounded
+from calibrant.core.text_table import percent, rounded
 from calibrant.errors import InputError
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.event.task import EVENT

@@ -10,8 +10,8 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.columns import plain
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.guarantee import plain
 from calibrant.reporting.regression.curves import chance_errors, curves
 from calibrant.reporting.regression.quality import quality
 from calibrant.reporting.regression.states import ForecastCounts, ForecastSeen

@@ -15,12 +15,12 @@ from calibrant._numerics.thresholds import (
     risk_coverage,
     threshold_counts,
 )
-from calibrant.core.columns import Record
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
-from calibrant.core.interval import require_level
-from calibrant.core.on_record import on_record
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
 from calibrant.metrics.benefit import curve_thresholds, read_thresholds, table_thresholds

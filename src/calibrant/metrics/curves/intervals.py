@@ -10,12 +10,12 @@ from scipy import special, stats
 from calibrant._numerics.bins import equal_mass_groups, grouped_sums
 from calibrant._numerics.clusters import group_worth, mean_worth
 from calibrant._numerics.intervals import wilson
-from calibrant.core.columns import Record
-from calibrant.core.forecasts_read import ForecastRecord, read_forecast
+from calibrant.core.estimators import require_count, require_option
+from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.core.groups import WeightKind, clustered
-from calibrant.core.interval import require_level
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count, require_option
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import on_record
 
 __all__ = [
     "IntervalCurve",

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.bins import Distinct, distinct_scores
 from calibrant._numerics.bootstrap import hit_drawer, null_generator
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks
-from calibrant.core.columns import Record
+from calibrant.core.estimators import require_count, require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count, require_option
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.guarantee import Record
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_clustered, read_labelled
 from calibrant.errors import InputError, warn
 from calibrant.metrics.decomposition import ScoreDecomposition, corp_of

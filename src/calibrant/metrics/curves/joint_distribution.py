@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
-from calibrant.core.on_record import on_record
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
 

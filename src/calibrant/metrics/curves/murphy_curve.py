@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.intervals import multinomial_correlation, sum_limits, wilson
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks
 from calibrant._numerics.thresholds import threshold_counts
-from calibrant.core.columns import Record
 from calibrant.core.given import Inputs
-from calibrant.core.interval import require_level
-from calibrant.core.on_record import on_record
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.metrics.benefit import read_thresholds
 

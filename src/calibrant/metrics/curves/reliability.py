@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from calibrant._numerics import bins, intervals
 from calibrant._numerics.clusters import group_worth
 from calibrant._numerics.smoothing import deposit, gaussian_smoother
-from calibrant.core.columns import Record
+from calibrant.core.estimators import require_count, require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, clustered
-from calibrant.core.interval import require_level
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count, require_option
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
 

@@ -10,12 +10,12 @@ from calibrant._numerics import intervals
 from calibrant._numerics.certificates import simultaneous_limits
 from calibrant._numerics.clusters import ranked_worth
 from calibrant._numerics.thresholds import risk_coverage
-from calibrant.core.columns import Record
+from calibrant.core.estimators import require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_option
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.guarantee import Record
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
 

@@ -8,11 +8,11 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins
 from calibrant._numerics.thresholds import probability_grid, probability_scale, scale_ends
-from calibrant.core.columns import Record
+from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.guarantee import Record
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
 

@@ -20,13 +20,13 @@ from calibrant._numerics.smoothing import (
     spline_design,
     spline_knots,
 )
-from calibrant.core.columns import Record
+from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
-from calibrant.core.interval import require_level
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import on_record
+from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
 

@@ -10,13 +10,12 @@ from calibrant._numerics.bins import chi_square_draws, equal_mass_groups, groupe
 from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import group_worth, rows_by_group
 from calibrant._numerics.smoothing import weighted_quantile
-from calibrant.core.columns import Record
-from calibrant.core.forecasts_read import ForecastRecord, read_forecast
-from calibrant.core.groups import WeightKind, clustered
-from calibrant.core.interval import require_level
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count
-from calibrant.core.rows import order_of
+from calibrant.core.estimators import require_count
+from calibrant.core.forecast_record import ForecastRecord, read_forecast
+from calibrant.core.groups import WeightKind, clustered, order_of
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import on_record
 from calibrant.metrics.regression.sizes import root_mean_squared_error
 
 __all__ = ["RealStdCurve", "RmseRmvCurve", "real_std_curve", "rmse_rmv_curve"]

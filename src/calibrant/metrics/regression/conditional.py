@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import equal_mass_groups, grouped_sums
 from calibrant._numerics.intervals import rate_interval, wilson
-from calibrant.core.columns import Record
-from calibrant.core.forecasts_read import read_forecast
+from calibrant.core.estimators import require_count
+from calibrant.core.forecast_record import read_forecast
 from calibrant.core.groups import Groups, read_groups
-from calibrant.core.interval import require_level
-from calibrant.core.metric import Interval, RegressionMetric, WholeMetric
-from calibrant.core.options import require_count
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import Interval, RegressionMetric, WholeMetric
 
 __all__ = [
     "GroupCoverage",

@@ -5,8 +5,13 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.intervals import limits_within, powers, rate_interval, unseen_ends
-from calibrant.core.interval import require_level
-from calibrant.core.metric import Interval, RegressionMeanMetric, RegressionMetric, WholeMetric
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import (
+    Interval,
+    RegressionMeanMetric,
+    RegressionMetric,
+    WholeMetric,
+)
 from calibrant.errors import InputError
 
 __all__ = [

@@ -12,12 +12,11 @@ from scipy import special
 from scipy.spatial.distance import pdist
 
 from calibrant._numerics.normal_scores import empirical_scores, mean_norm
-from calibrant.core.base_metric import BaseMetric
 from calibrant.core.domain import Domain
-from calibrant.core.interval import require_level
+from calibrant.core.estimators import require_option
 from calibrant.core.joint_normal import JointNormalForecast, JointRecord, read_joint
-from calibrant.core.metric import MeanMetric
-from calibrant.core.options import require_option
+from calibrant.core.metric import BaseMetric, require_level
+from calibrant.core.metric_kinds import MeanMetric
 from calibrant.core.reading import shared_option
 from calibrant.errors import InputError
 

@@ -19,13 +19,12 @@ from calibrant._numerics.bins import (
 )
 from calibrant._numerics.clusters import expanded_level
 from calibrant._numerics.intervals import quotient
-from calibrant.core.columns import Record
-from calibrant.core.forecasts_read import ForecastRecord, read_forecast
-from calibrant.core.interval import Interval
-from calibrant.core.metric import RegressionMetric
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count, require_option
-from calibrant.core.rows import in_order
+from calibrant.core.estimators import require_count, require_option
+from calibrant.core.forecast_record import ForecastRecord, read_forecast
+from calibrant.core.groups import in_order
+from calibrant.core.guarantee import Record
+from calibrant.core.metric import Interval
+from calibrant.core.metric_kinds import RegressionMetric, on_record
 
 __all__ = [
     "AdversarialGroupCalibration",

@@ -10,12 +10,12 @@ from scipy import special, stats
 from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import mean_worth
 from calibrant.core.arrays import to_array
-from calibrant.core.columns import Record
-from calibrant.core.forecasts_read import ForecastRecord, read_forecast
+from calibrant.core.estimators import require_count, require_option, seeded
+from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.core.groups import clustered
+from calibrant.core.guarantee import Record
 from calibrant.core.joint_normal import JointNormalForecast, read_joint
-from calibrant.core.on_record import on_record
-from calibrant.core.options import require_count, require_option, seeded
+from calibrant.core.metric_kinds import on_record
 from calibrant.errors import InputError
 from calibrant.metrics.regression.joint import PreRank, joint_scores
 from calibrant.metrics.tests import CalibrationTest

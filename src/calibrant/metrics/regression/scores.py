@@ -5,11 +5,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from calibrant.core.forecast import require_levels
-from calibrant.core.metric import RegressionMeanMetric
-from calibrant.core.normal import NormalForecast
-from calibrant.core.options import require_option
-from calibrant.core.quantiles import SampleForecast
+from calibrant.core.estimators import require_option
+from calibrant.core.forecast import NormalForecast, require_levels
+from calibrant.core.metric_kinds import RegressionMeanMetric
+from calibrant.core.quantile_forecast import SampleForecast
 from calibrant.errors import InputError
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.intervals import limits_within, quotient, unseen_ends
-from calibrant.core.metric import (
+from calibrant.core.metric_kinds import (
     RegressionMeanMetric,
     RegressionMetric,
     RegressionSumMetric,

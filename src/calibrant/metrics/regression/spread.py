@@ -20,11 +20,11 @@ from calibrant._numerics.bins import (
 )
 from calibrant._numerics.bootstrap import null_generator, resampled_sums
 from calibrant._numerics.intervals import powers, unseen_ends
+from calibrant.core.estimators import require_count
 from calibrant.core.forecast import Forecast
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.interval import Interval, require_level
-from calibrant.core.options import require_count
-from calibrant.core.rows import in_order
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.groups import in_order
+from calibrant.core.metric import Interval, require_level
 from calibrant.errors import InputError
 from calibrant.metrics.regression.levels import GapMetric
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from calibrant._numerics.bootstrap import null_generator
 from calibrant._numerics.intervals import unseen_share
-from calibrant.core.interval import require_level
-from calibrant.core.metric import Interval, RegressionMetric, WholeMetric
+from calibrant.core.metric import require_level
+from calibrant.core.metric_kinds import Interval, RegressionMetric, WholeMetric
 from calibrant.errors import InputError
 
 __all__ = ["WidthDependence", "width_dependence"]

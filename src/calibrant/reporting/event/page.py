@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.displays.axes import COLOURS, scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ENOUGH_SCORES

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import metrics
 from calibrant.core.arrays import whole_rows
-from calibrant.core.columns import Known
+from calibrant.core.guarantee import Known
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.errors import InputError
 from calibrant.reporting import quality as of_answers

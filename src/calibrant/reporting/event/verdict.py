@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from calibrant.core.rounded import percent, rounded
+from calibrant.core.text_table import percent, rounded
 from calibrant.reporting.advice import Evidence, Words, could_show
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import WORDS as OF_ANSWERS

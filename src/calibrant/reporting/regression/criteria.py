@@ -9,10 +9,10 @@ from scipy.stats import rankdata
 from calibrant._numerics.bootstrap import null_generator
 from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.intervals import normal_quantile
-from calibrant.core.columns import Known
-from calibrant.core.interval import Interval
-from calibrant.core.rounded import percent
-from calibrant.core.rows import in_order
+from calibrant.core.groups import in_order
+from calibrant.core.guarantee import Known
+from calibrant.core.metric import Interval
+from calibrant.core.text_table import percent
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.miscalibration import MARGIN
 from calibrant.reporting.regression.curves import drawn_outcomes

@@ -8,7 +8,7 @@ import numpy as np
 from calibrant import metrics
 from calibrant._numerics.bins import enough_bins
 from calibrant._numerics.bootstrap import score_drawer
-from calibrant.core.normal import NormalForecast
+from calibrant.core.forecast import NormalForecast
 from calibrant.metrics.curves.intervals import (
     IntervalCurve,
     IntervalWidthCurve,

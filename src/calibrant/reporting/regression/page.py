@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.displays.forecasts import (
     IntervalCalibrationDisplay,
     IntervalWidthDisplay,

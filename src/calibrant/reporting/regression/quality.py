@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._numerics.clusters import mean_worth
-from calibrant.core.columns import Known
-from calibrant.core.rounded import percent
+from calibrant.core.guarantee import Known
+from calibrant.core.text_table import percent
 from calibrant.reporting.cautions import copied, doubtful, shifted, small
 from calibrant.reporting.quality import Shift, distribution_shift
 

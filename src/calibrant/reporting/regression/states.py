@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bins import Cut, Distinct, enough_bins, grouped_sums
-from calibrant.core.forecasts_read import ForecastRecord
+from calibrant.core.forecast_record import ForecastRecord
 from calibrant.metrics.curves.intervals import interval_sums
 from calibrant.metrics.regression.intervals import interval_coverage, interval_width
 from calibrant.metrics.regression.levels import interval_calibration_error

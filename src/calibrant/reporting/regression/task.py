@@ -12,9 +12,9 @@ from calibrant._numerics.bins import enough_bins, grouped_sums
 from calibrant._numerics.intervals import wilson
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure, as_it_is
-from calibrant.core.forecasts_read import read_forecast
-from calibrant.core.metric import MeanMetric, Metric, RootMeanMetric, SumMetric
-from calibrant.core.normal import NormalForecast, require_order
+from calibrant.core.forecast import NormalForecast, require_order
+from calibrant.core.forecast_record import read_forecast
+from calibrant.core.metric_kinds import MeanMetric, Metric, RootMeanMetric, SumMetric
 from calibrant.core.reading import REGRESSION as DOMAIN
 from calibrant.errors import InputError
 from calibrant.metrics.curves.intervals import interval_curve

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from calibrant.core.rounded import percent
+from calibrant.core.text_table import percent
 from calibrant.reporting.advice import STATES, Evidence, Words, could_show
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.summary import Verdict

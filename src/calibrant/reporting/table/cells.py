@@ -10,9 +10,9 @@ import numpy as np
 
 from calibrant._numerics.bins import cell_count, cell_index, grouped_sums
 from calibrant._numerics.logistic import log_odds
+from calibrant.core.folds import fit_clone
 from calibrant.core.model_outputs import is_fitted
-from calibrant.core.predictions_record import Predictions
-from calibrant.core.splits import fit_clone
+from calibrant.core.predictions import Predictions
 from calibrant.frames.table_rows import drawn
 
 __all__ = [

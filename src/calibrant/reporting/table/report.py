@@ -14,7 +14,7 @@ from calibrant.comparison.before_after import Compared
 from calibrant.comparison.choice import choice
 from calibrant.comparison.given import resolve, shown_name
 from calibrant.core.labels import class_array
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.predictions import Predictions
 from calibrant.frames.table_rows import TableRows
 from calibrant.reporting.about import About
 from calibrant.reporting.classification import CLASSIFICATION, SCORES

@@ -16,8 +16,8 @@ from calibrant._numerics.bins import (
     grouped_sums,
 )
 from calibrant.comparison.scores import Change, Estimate, Measure, Score, apart, reading
-from calibrant.core.metric import MeanMetric
-from calibrant.core.predictions_record import Predictions
+from calibrant.core.metric_kinds import MeanMetric
+from calibrant.core.predictions import Predictions
 from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.paired import PairedDifference, meaning
 from calibrant.reporting.regions import REGIONS, by_class, confidence_gaps

@@ -1,4 +1,6 @@
-"""Validation of forecasts in any form, with outcomes and weights, as one record."""
+"""Forecasts in any form with outcomes and weights, validated as one record, and the counts of their
+probability integral transforms (PIT) between levels.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,15 +13,30 @@ from scipy import special
 
 from calibrant._numerics.bootstrap import halves
 from calibrant.core.arrays import rows_named, text_names, weights
-from calibrant.core.forecast import LOG_ROOT_TWO_PI, Forecast, require_positive_std
-from calibrant.core.groups import groups_given
-from calibrant.core.normal import NormalForecast, finite_values, require_same_order
-from calibrant.core.parts import gather
-from calibrant.core.rows import take_rows
-from calibrant.core.workspace import Derived
+from calibrant.core.forecast import (
+    LOG_ROOT_TWO_PI,
+    Forecast,
+    NormalForecast,
+    finite_values,
+    require_positive_std,
+    require_same_order,
+)
+from calibrant.core.given import Derived
+from calibrant.core.groups import groups_given, take_rows
+from calibrant.core.joint_normal import gather
+from calibrant.core.quantile_forecast import QuantileForecast, SampleForecast
 from calibrant.errors import InputError
 
-__all__ = ["ForecastRecord", "FrozenForecast", "as_forecast", "is_forecast", "read_forecast"]
+__all__ = [
+    "PIT_LEVELS",
+    "ForecastRecord",
+    "FrozenForecast",
+    "as_forecast",
+    "is_forecast",
+    "levels_of",
+    "pit_counts",
+    "read_forecast",
+]
 
 
 class FrozenForecast(Forecast):
@@ -367,3 +384,92 @@ def read_forecast(
         if kept is None
         else replace(replace(record, weight=None).take(kept), weight=weight, kept=kept)
     )
+
+
+# -- Counts of PIT values --------------------------------------------------------------------------
+
+#: Levels of the PIT: the median, and the ends of central intervals of 50, 80 and 95 %.
+PIT_LEVELS = (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975)
+
+
+def levels_of(forecast: object) -> np.ndarray:
+    """Return the levels that separate the PIT of outcomes: those of quantile forecasts, else
+    ``PIT_LEVELS``.
+    """
+    if isinstance(forecast, QuantileForecast) and not isinstance(forecast, SampleForecast):
+        return forecast.levels
+    return np.array(PIT_LEVELS)
+
+
+def pit_counts(
+    record: ForecastRecord, levels: np.ndarray, group: np.ndarray | None = None, n_groups: int = 1
+) -> np.ndarray:
+    """Count the rows of each group by the cells between levels that hold the PIT of their outcomes,
+    (n_groups, C, C) with C = L + 1.
+
+    Entry (a, b) is the weight of rows whose PIT is in cells a to b. The two differ where an outcome
+    equals some of the quantiles of a :class:`QuantileForecast`, which do not determine the
+    probability below it.
+    probability is below it.
+
+    Parameters
+    ----------
+    record : ForecastRecord of one output, with outcomes
+    levels : (L,) ascending, above 0 and below 1; of a QuantileForecast its own
+    group : (n,) numbers of groups, optional
+
+    Returns
+    -------
+    (n_groups, C, C) float64
+        Ties of samples with the outcome are split evenly, in fractions of rows.
+
+    Examples
+    --------
+    >>> from calibrant.core.forecast_record import read_forecast
+    >>> levels = np.array([0.1, 0.5, 0.9])
+    >>> pit_counts(read_forecast([0.0, 0.0], [1.0, 1.0], [0.5, 3.0]), levels)[0].diagonal().tolist()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+    group = np.zeros(len(record), dtype=np.intp) if group is None else group
+    forecast, y, n = record.forecast, np.asarray(record.y), len(levels) + 1
+    if isinstance(forecast, SampleForecast):
+        return _of_samples(forecast.values, y, levels, group, n_groups, record.weights)
+    if isinstance(forecast, QuantileForecast):
+        if not np.array_equal(forecast.levels, levels):
+            found, wanted = forecast.levels.tolist(), levels.tolist()
+            raise InputError(
+                f"all quantiles must be at the same levels, {wanted}; got {found}; monitor other"
+                " levels separately."
+            )
+        below, upto = forecast.values < y[:, None], forecast.values <= y[:, None]
+        first, last = below.sum(axis=-1), upto.sum(axis=-1)
+    else:
+        first = last = np.searchsorted(special.ndtri(levels), record.score, side="left")
+    counts = np.bincount(
+        (group * n + first) * n + last, weights=record.weights, minlength=n_groups * n * n
+    )
+    return counts.reshape(n_groups, n, n).astype(np.float64)
+
+
+def _of_samples(
+    samples: np.ndarray,
+    y: np.ndarray,
+    levels: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+    weight: np.ndarray,
+) -> np.ndarray:
+    """An outcome from the distribution of its S samples has each of S + 1 ranks with equal
+    probability, and so each rank that it shares with tied samples.
+    """
+    ranks = np.arange(1, samples.shape[-1] + 1) / (samples.shape[-1] + 1.0)
+    first, last = (samples < y[:, None]).sum(axis=-1), (samples <= y[:, None]).sum(axis=-1)
+    ends = np.concatenate([[0.0], ranks, [1.0]])
+    low, high = ends[first, None], ends[last + 1, None]
+    edges = np.concatenate([[0.0], levels, [1.0]])
+    share = np.maximum(np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1]), 0.0) / (
+        high - low
+    )
+    cells = np.zeros((n_groups, len(levels) + 1))
+    np.add.at(cells, group, share * weight[:, None])
+    return cells[:, None] * np.eye(len(levels) + 1)

@@ -1,5 +1,5 @@
-"""Lazy imports of a package's public names: its stub ``__init__.pyi`` is the only table, also for
-type checkers.
+"""The version of calibrant, and the lazy imports of a package's public names: its stub
+``__init__.pyi`` is the only table, also for type checkers.
 """
 
 import importlib
@@ -11,7 +11,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["attach", "classes", "exports", "faces", "public_path"]
+__all__ = ["__version__", "attach", "classes", "exports", "faces", "public_path"]
+
+
+__version__ = "0.1.0"
 
 PACKAGE = Path(__file__).resolve().parent.parent
 #: One line of a stub: a name (in parentheses where the line would be too long).
