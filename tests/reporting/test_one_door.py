@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 
-DOORS = {("read.py", "read"), ("read.py", "read_forecast")}
+DOORS = {("predictions.py", "read"), ("forecast_record.py", "read_forecast")}
 
 
 def crossings(*given, **options):
