@@ -47,6 +47,8 @@ PATTERNS: dict[Any, Any] = {
     "logit": ("logit_*",),
 }
 SINGLE = ("p", "risk", "probability", "prob", "score")
+#: The remedy of a missing value.
+FILL_IN = "fill them in, or leave out such rows with --skip-missing"
 #: Texts for a missing value that may be names in columns that hold no labels.
 WORDS = {text for text in NO_VALUE if text.lower() != "nan"}
 
@@ -138,10 +140,9 @@ def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
     """Refuse a column with missing values."""
     rows = np.flatnonzero(missing)
     if len(rows):
-        remedy = "fill them in, or leave out such rows with --skip-missing"
         raise InputError(
             f"{path}: {name!r} must hold {what} in every row; row {rows[0]} is missing ({len(rows)}"
-            f" such rows); {remedy}."
+            f" such rows); {FILL_IN}."
         )
 
 
@@ -355,8 +356,8 @@ def labels_in(table: Any, name: str, classes: Collection[str] = ()) -> list[Any]
     missing = [label for label in seen if is_unlabelled(label, classes)]
     if missing:
         raise InputError(
-            f"{name!r} must hold a label in every row; some rows have none but {few(missing)}; fill"
-            " them in, or leave out such rows with --skip-missing."
+            f"{name!r} must hold a label in every row; some rows have none but {few(missing)};"
+            f" {FILL_IN}."
         )
     listed = list(seen)
     return class_names(listed) if all(isinstance(value, str) for value in listed) else listed

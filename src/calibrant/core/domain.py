@@ -50,7 +50,7 @@ class Record(Protocol):
 
     @property
     def weights(self) -> Any:
-        """(n,) float64, ones where none were given."""
+        """(n,) float64, the weight of each row: 1 where no weights were passed."""
 
     @property
     def cluster(self) -> np.ndarray | None:

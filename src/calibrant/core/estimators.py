@@ -373,7 +373,8 @@ def seeded(function: Callable[Given, Result]) -> Callable[Given, Result]:
     @wraps(function)
     def checked(*args: Given.args, **kwargs: Given.kwargs) -> Result:
         # Of a method, the first argument is its object; a data frame's columns are not looked at.
-        value = {**getattr(args[0] if args else None, "__dict__", {}), **kwargs}.get("random_state")
+        stored = getattr(args[0], "__dict__", {}).get("random_state") if args else None
+        value = kwargs.get("random_state", stored)
         if not isinstance(value, np.random.Generator | np.random.RandomState | None):
             require_seed("random_state", value)
         return function(*args, **kwargs)

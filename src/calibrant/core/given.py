@@ -315,7 +315,7 @@ class Given:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """(n,) float64, ones where no weights were given."""
+        """(n,) float64, the weight of each row: 1 where no weights were passed."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @cached_property
@@ -444,7 +444,7 @@ class PlainRows:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """(n,) float64, ones where no weights were given."""
+        """(n,) float64, the weight of each row: 1 where no weights were passed."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @cached_property

@@ -169,18 +169,13 @@ def nested_in(one: Mapping[Any, Any], fields: Fields) -> list[str]:
     hold none.
     """
     single = any(_given(one.get(key)) for key in _forms(fields))
-    held: dict[str, Any] = {
-        name: one[name] for name in NESTED if is_a(one.get(name), Mapping, list)
-    }
+    parts = _parts(one)
     full = [
         name
-        for name, inside in held.items()
-        if any(
-            is_a(each, Mapping) or not single
-            for each in (inside.values() if is_a(inside, Mapping) else inside)
-        )
+        for name, inside in parts.items()
+        if any(is_a(each, Mapping) or not single for each in inside)
     ]
-    return full or ([] if single else [*held][:1])
+    return full or ([] if single else [*parts][:1])
 
 
 def fields_in(objects: Sequence[Mapping[Any, Any]]) -> set[str]:
@@ -188,13 +183,21 @@ def fields_in(objects: Sequence[Mapping[Any, Any]]) -> set[str]:
     inside = [
         each
         for one in objects
-        for name in NESTED
-        if is_a(one.get(name), Mapping, list)
-        for each in (one[name].values() if is_a(one[name], Mapping) else one[name])
+        for part in _parts(one).values()
+        for each in part
         if is_a(each, Mapping)
     ]
     names = {str(name) for one in objects for name in one}
     return names | fields_in(inside) if inside else names
+
+
+def _parts(one: Mapping[Any, Any]) -> dict[str, list[Any]]:
+    """The contents of the fields of an object that may hold several questions."""
+    fields = {name: one[name] for name in NESTED if is_a(one.get(name), Mapping, list)}
+    return {
+        name: [*(inside.values() if is_a(inside, Mapping) else inside)]
+        for name, inside in fields.items()
+    }
 
 
 def _forms(fields: Fields) -> dict[str, Callable[[Any], Any]]:
