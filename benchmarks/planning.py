@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
 from calibrant._numerics.logistic import slope_and_intercept
-from calibrant.validation.result import MEASURED, measure
+from calibrant.metrics.result import MEASURED, measure
 
 FRESH, ROWS, FEATURES = 200_000, 200, 8
 EFFECTS = np.array([0.8, -0.6, 0.5, 0.4, 0.0, 0.0, 0.0, 0.0])
@@ -54,7 +54,8 @@ def published(repeats: int) -> None:
     }
     for name, (options, theirs) in cases.items():
         print(
-            f"{name:24} here {[one.rows for one in cb.plan.validation_size(**options).criteria]},"
+            f"{name:24} here"
+            f" {[criterion.rows for criterion in cb.metrics.validation_size(**options).criteria]},"
             f" printed {theirs}"
         )
 
@@ -68,7 +69,10 @@ def simulated(repeats: int) -> None:
         (0.5, 0.7, (0.0, 1.2)),
     ):
         law = {"normal": (mean, spread), "intercept": line[0], "slope": line[1]}
-        planned, found = cb.plan.validation_size(**law, oe_width=None, auroc_width=None).driver, []
+        planned, found = (
+            cb.metrics.validation_size(**law, oe_width=None, auroc_width=None).driver,
+            [],
+        )
         for _ in range(repeats):
             odds = rng.normal(mean, spread, planned.rows)
             hit = (rng.random(planned.rows) < special.expit(line[0] + line[1] * odds)).astype(float)
@@ -87,7 +91,7 @@ def optimism(repeats: int) -> None:
         fresh, happened = _rows(rng, FRESH)
         for world in range(repeats):
             X, y = _rows(rng, ROWS)
-            found = cb.plan.validate(
+            found = cb.metrics.validate(
                 model, X, y, n_resamples=40, n_outer=30, n_inner=3, random_state=world
             ).metrics
             truth = measure(

@@ -32,7 +32,7 @@ def planned_study(world: World, seed: int, quick: bool) -> Iterator[Outcome]:
     ):
         return
     stated = dict(zip(("oe_width", "slope_width", "auroc_width"), WIDTHS.values(), strict=True))
-    size = cb.plan.validation_size(risks=np.clip(pilot.honest, 1e-6, 1.0 - 1e-6), **stated)
+    size = cb.metrics.validation_size(risks=np.clip(pilot.honest, 1e-6, 1.0 - 1e-6), **stated)
     study = world.draw(size.rows, seed)
     for key, width in WIDTHS.items():
         found = getattr(cb.metrics, key).interval(study.outcome, study.honest, n_resamples=200)

@@ -7,7 +7,6 @@ from calibrant import export as export
 from calibrant import maps as maps
 from calibrant import metrics as metrics
 from calibrant import monitoring as monitoring
-from calibrant import plan as plan
 from calibrant import regression as regression
 from calibrant import scalings as scalings
 from calibrant import signals as signals

@@ -18,15 +18,15 @@ def run(*arguments):
 
 def test_a_validation_is_planned_as_in_python():
     result = run("--prevalence", "0.1", "--auroc", "0.8")
-    assert result.output.strip() == str(cb.plan.validation_size(prevalence=0.1, auroc=0.8))
+    assert result.output.strip() == str(cb.metrics.validation_size(prevalence=0.1, auroc=0.8))
     result = run("--beta", "2", "8", "--slope-width", "0.3", "--threshold", "0.2", "--json")
-    expected = cb.plan.validation_size(beta=(2, 8), slope_width=0.3, threshold=0.2)
+    expected = cb.metrics.validation_size(beta=(2, 8), slope_width=0.3, threshold=0.2)
     assert json.loads(result.output) == json.loads(json.dumps(expected.to_dict()))
 
 
 def test_an_update_is_planned_as_in_python():
     result = run("--normal", "-2", "1", "--update", "intercept and slope", "--slope-width", "0.5")
-    assert result.output.strip() == str(cb.plan.updating_size(normal=(-2, 1), slope_width=0.5))
+    assert result.output.strip() == str(cb.metrics.updating_size(normal=(-2, 1), slope_width=0.5))
 
 
 def test_what_it_refuses():

@@ -18,7 +18,7 @@ from calibrant.core.metric_kinds import MeanMetric, Metric
 from calibrant.core.predictions import read
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
-from calibrant.metrics.regression.joint import JOINT
+from calibrant.metrics.forecast_joint import JOINT
 from calibrant.metrics.sets import SETS, read_sets
 from calibrant.questions.read import as_questions
 

@@ -69,7 +69,7 @@ def cross_fitted(d: Data) -> Any:
 
 
 def validated(d: Data) -> Any:
-    found = cb.plan.validate(LogisticRegression(), d["X"], d["y"], n_resamples=10, n_outer=0)
+    found = cb.metrics.validate(LogisticRegression(), d["X"], d["y"], n_resamples=10, n_outer=0)
     return [row.corrected for row in found.metrics]
 
 

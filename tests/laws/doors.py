@@ -324,11 +324,11 @@ OF_TABLES = {
         {"mean": "mean", "std": "std", "y": "outcome", "weight": "weight"},
     ),
     "validate": door(
-        lambda **k: cb.plan.validate(Odds(), **k, n_resamples=5, n_outer=0),
+        lambda **k: cb.metrics.validate(Odds(), **k, n_resamples=5, n_outer=0),
         {"X": "X", "y": "y"} | BESIDE,
     ),
-    "validation_size": door(cb.plan.validation_size, {"risks": "p"}),
-    "updating_size": door(cb.plan.updating_size, {"risks": "p"}),
+    "validation_size": door(cb.metrics.validation_size, {"risks": "p"}),
+    "updating_size": door(cb.metrics.updating_size, {"risks": "p"}),
     "estimate_performance": door(
         lambda P, y, P_new, X, X_new: cb.estimate_performance(
             P_new,

@@ -41,7 +41,7 @@ def plan(threshold: Any, update: Any, as_json: Any, **given: Any) -> None:
       calibrant plan --beta 2 8 --slope-width 0.3 --threshold 0.2
       calibrant plan --normal -2 1 --update "intercept and slope"
     """
-    from calibrant.plan import updating_size, validation_size
+    from calibrant.metrics import updating_size, validation_size
 
     asked = {name: value for name, value in given.items() if value is not None}
     if update is None:

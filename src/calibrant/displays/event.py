@@ -12,7 +12,7 @@ from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import COLOURS, DrawnClassCurve, draw_grid, scale_axes, show_title
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve, decision_curve, gain_curve
 from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_curve
-from calibrant.metrics.curves.murphy_curve import MurphyCurve, murphy_curve
+from calibrant.metrics.curves.murphy import MurphyCurve, murphy_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

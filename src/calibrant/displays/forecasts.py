@@ -21,7 +21,7 @@ from calibrant.metrics.curves.spread import (
     real_std_curve,
     rmse_rmv_curve,
 )
-from calibrant.metrics.regression.pit import PitHistogram, pit_histogram
+from calibrant.metrics.forecast_pit import PitHistogram, pit_histogram
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

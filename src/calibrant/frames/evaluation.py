@@ -15,9 +15,9 @@ from calibrant.frames.kernel import CELLS, SUMMED, fine_edges, sketched, widths
 from calibrant.frames.state import Sliced, require_width, value_and_limits
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.metrics.in_the_large import observed_expected_ratio
+from calibrant.metrics.levels import interval_calibration_error
 from calibrant.metrics.proper import brier_score, log_loss
-from calibrant.metrics.regression.levels import interval_calibration_error
-from calibrant.metrics.regression.spread import UncertaintyCalibrationError
+from calibrant.metrics.spread import UncertaintyCalibrationError
 from calibrant.metrics.sums import accuracy
 
 __all__ = ["Evaluation", "ForecastEvaluation", "merged_to_mass", "named_by_target"]

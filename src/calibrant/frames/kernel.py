@@ -33,20 +33,17 @@ from calibrant.frames.columns import (
     present,
 )
 from calibrant.frames.state import GroupState
+from calibrant.metrics.intervals import interval_coverage, interval_width
+from calibrant.metrics.levels import interval_calibration_error
 from calibrant.metrics.proper import brier_score, log_loss
-from calibrant.metrics.regression.intervals import interval_coverage, interval_width
-from calibrant.metrics.regression.levels import interval_calibration_error
-from calibrant.metrics.regression.scores import (
-    continuous_ranked_probability_score,
-    negative_log_likelihood,
-)
-from calibrant.metrics.regression.sizes import (
+from calibrant.metrics.regression_sizes import (
     coefficient_of_variation,
     mean_absolute_error,
     root_mean_squared_error,
     sharpness,
 )
-from calibrant.metrics.regression.spread import ExpectedNormalizedCalibrationError
+from calibrant.metrics.scores import continuous_ranked_probability_score, negative_log_likelihood
+from calibrant.metrics.spread import ExpectedNormalizedCalibrationError
 
 __all__ = [
     "SUMMED",

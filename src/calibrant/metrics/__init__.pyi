@@ -28,6 +28,8 @@ from calibrant.metrics.by_group import per_group as per_group
 from calibrant.metrics.by_group import worst_group as worst_group
 from calibrant.metrics.comparison import Comparison as Comparison
 from calibrant.metrics.comparison import compare as compare
+from calibrant.metrics.conditional import group_coverage as group_coverage
+from calibrant.metrics.conditional import size_stratified_coverage as size_stratified_coverage
 from calibrant.metrics.curves.decision import decision_curve as decision_curve
 from calibrant.metrics.curves.decision import gain_curve as gain_curve
 from calibrant.metrics.curves.decision import threshold_table as threshold_table
@@ -38,7 +40,7 @@ from calibrant.metrics.curves.isotonic import CorpState as CorpState
 from calibrant.metrics.curves.isotonic import corp_state as corp_state
 from calibrant.metrics.curves.isotonic import isotonic_curve as isotonic_curve
 from calibrant.metrics.curves.joint_distribution import joint_distribution as joint_distribution
-from calibrant.metrics.curves.murphy_curve import murphy_curve as murphy_curve
+from calibrant.metrics.curves.murphy import murphy_curve as murphy_curve
 from calibrant.metrics.curves.reliability import confidence_histogram as confidence_histogram
 from calibrant.metrics.curves.reliability import reliability_curve as reliability_curve
 from calibrant.metrics.curves.reliability import reliability_curves as reliability_curves
@@ -64,11 +66,30 @@ from calibrant.metrics.events import (
     threshold_weighted_brier_score as threshold_weighted_brier_score,
 )
 from calibrant.metrics.events import threshold_weighted_log_loss as threshold_weighted_log_loss
+from calibrant.metrics.forecast_joint import box_coverage as box_coverage
+from calibrant.metrics.forecast_joint import ellipse_coverage as ellipse_coverage
+from calibrant.metrics.forecast_joint import energy_score as energy_score
+from calibrant.metrics.forecast_joint import joint_pit as joint_pit
+from calibrant.metrics.forecast_joint import variogram_score as variogram_score
+from calibrant.metrics.forecast_pit import pit_histogram as pit_histogram
+from calibrant.metrics.forecast_pit import pit_test as pit_test
+from calibrant.metrics.forecast_pit import randomised_pit as randomised_pit
 from calibrant.metrics.in_the_large import calibration_in_the_large as calibration_in_the_large
 from calibrant.metrics.in_the_large import (
     joint_calibration_intercept as joint_calibration_intercept,
 )
 from calibrant.metrics.in_the_large import observed_expected_ratio as observed_expected_ratio
+from calibrant.metrics.intervals import coverage_width_criterion as coverage_width_criterion
+from calibrant.metrics.intervals import interval_coverage as interval_coverage
+from calibrant.metrics.intervals import interval_width as interval_width
+from calibrant.metrics.levels import adversarial_group_calibration as adversarial_group_calibration
+from calibrant.metrics.levels import interval_calibration_error as interval_calibration_error
+from calibrant.metrics.levels import miscalibration_area as miscalibration_area
+from calibrant.metrics.levels import (
+    root_mean_square_interval_calibration_error as root_mean_square_interval_calibration_error,
+)
+from calibrant.metrics.plan_sizes import updating_size as updating_size
+from calibrant.metrics.plan_sizes import validation_size as validation_size
 from calibrant.metrics.pool import OverSites as OverSites
 from calibrant.metrics.pool import Pooled as Pooled
 from calibrant.metrics.pool import over_sites as over_sites
@@ -85,58 +106,23 @@ from calibrant.metrics.ranking import event_auroc as event_auroc
 from calibrant.metrics.ranking import (
     excess_area_under_risk_coverage as excess_area_under_risk_coverage,
 )
-from calibrant.metrics.regression.conditional import group_coverage as group_coverage
-from calibrant.metrics.regression.conditional import (
-    size_stratified_coverage as size_stratified_coverage,
-)
-from calibrant.metrics.regression.intervals import (
-    coverage_width_criterion as coverage_width_criterion,
-)
-from calibrant.metrics.regression.intervals import interval_coverage as interval_coverage
-from calibrant.metrics.regression.intervals import interval_width as interval_width
-from calibrant.metrics.regression.joint import box_coverage as box_coverage
-from calibrant.metrics.regression.joint import ellipse_coverage as ellipse_coverage
-from calibrant.metrics.regression.joint import energy_score as energy_score
-from calibrant.metrics.regression.joint import joint_pit as joint_pit
-from calibrant.metrics.regression.joint import variogram_score as variogram_score
-from calibrant.metrics.regression.levels import (
-    adversarial_group_calibration as adversarial_group_calibration,
-)
-from calibrant.metrics.regression.levels import (
-    interval_calibration_error as interval_calibration_error,
-)
-from calibrant.metrics.regression.levels import miscalibration_area as miscalibration_area
-from calibrant.metrics.regression.levels import (
-    root_mean_square_interval_calibration_error as root_mean_square_interval_calibration_error,
-)
-from calibrant.metrics.regression.pit import pit_histogram as pit_histogram
-from calibrant.metrics.regression.pit import pit_test as pit_test
-from calibrant.metrics.regression.pit import randomised_pit as randomised_pit
-from calibrant.metrics.regression.scores import (
-    continuous_ranked_probability_score as continuous_ranked_probability_score,
-)
-from calibrant.metrics.regression.scores import negative_log_likelihood as negative_log_likelihood
-from calibrant.metrics.regression.scores import pinball_loss as pinball_loss
-from calibrant.metrics.regression.scores import threshold_brier_score as threshold_brier_score
-from calibrant.metrics.regression.scores import weighted_interval_score as weighted_interval_score
-from calibrant.metrics.regression.sizes import coefficient_of_variation as coefficient_of_variation
-from calibrant.metrics.regression.sizes import mean_absolute_error as mean_absolute_error
-from calibrant.metrics.regression.sizes import (
+from calibrant.metrics.regression_sizes import coefficient_of_variation as coefficient_of_variation
+from calibrant.metrics.regression_sizes import mean_absolute_error as mean_absolute_error
+from calibrant.metrics.regression_sizes import (
     mean_absolute_relative_difference as mean_absolute_relative_difference,
 )
-from calibrant.metrics.regression.sizes import median_absolute_error as median_absolute_error
-from calibrant.metrics.regression.sizes import root_mean_squared_error as root_mean_squared_error
-from calibrant.metrics.regression.sizes import sharpness as sharpness
-from calibrant.metrics.regression.spread import (
-    expected_normalized_calibration_error as expected_normalized_calibration_error,
+from calibrant.metrics.regression_sizes import median_absolute_error as median_absolute_error
+from calibrant.metrics.regression_sizes import root_mean_squared_error as root_mean_squared_error
+from calibrant.metrics.regression_sizes import sharpness as sharpness
+from calibrant.metrics.sample_size import Criterion as Criterion
+from calibrant.metrics.sample_size import SampleSize as SampleSize
+from calibrant.metrics.scores import (
+    continuous_ranked_probability_score as continuous_ranked_probability_score,
 )
-from calibrant.metrics.regression.spread import (
-    quantile_calibration_error as quantile_calibration_error,
-)
-from calibrant.metrics.regression.spread import (
-    uncertainty_calibration_error as uncertainty_calibration_error,
-)
-from calibrant.metrics.regression.width_dependence import width_dependence as width_dependence
+from calibrant.metrics.scores import negative_log_likelihood as negative_log_likelihood
+from calibrant.metrics.scores import pinball_loss as pinball_loss
+from calibrant.metrics.scores import threshold_brier_score as threshold_brier_score
+from calibrant.metrics.scores import weighted_interval_score as weighted_interval_score
 from calibrant.metrics.sets import SetSizes as SetSizes
 from calibrant.metrics.sets import conditional_coverage_gap as conditional_coverage_gap
 from calibrant.metrics.sets import set_coverage as set_coverage
@@ -148,6 +134,11 @@ from calibrant.metrics.several import scorer as scorer
 from calibrant.metrics.skill import d2_brier as d2_brier
 from calibrant.metrics.skill import d2_log_loss as d2_log_loss
 from calibrant.metrics.slope import calibration_slope as calibration_slope
+from calibrant.metrics.spread import (
+    expected_normalized_calibration_error as expected_normalized_calibration_error,
+)
+from calibrant.metrics.spread import quantile_calibration_error as quantile_calibration_error
+from calibrant.metrics.spread import uncertainty_calibration_error as uncertainty_calibration_error
 from calibrant.metrics.sums import accepted_share as accepted_share
 from calibrant.metrics.sums import accuracy as accuracy
 from calibrant.metrics.sums import confidence_spread as confidence_spread
@@ -157,5 +148,7 @@ from calibrant.metrics.sums import underconfidence as underconfidence
 from calibrant.metrics.tests import calibration_error_test as calibration_error_test
 from calibrant.metrics.tests import hosmer_lemeshow_test as hosmer_lemeshow_test
 from calibrant.metrics.tests import spiegelhalter_test as spiegelhalter_test
+from calibrant.metrics.validate import validate as validate
+from calibrant.metrics.width_dependence import width_dependence as width_dependence
 
 __all__: list[str]

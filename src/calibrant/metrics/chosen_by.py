@@ -10,10 +10,7 @@ from calibrant.core.model_outputs import model_forecast
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.metrics.events import event_brier_score
 from calibrant.metrics.proper import brier_score, log_loss
-from calibrant.metrics.regression.scores import (
-    continuous_ranked_probability_score,
-    negative_log_likelihood,
-)
+from calibrant.metrics.scores import continuous_ranked_probability_score, negative_log_likelihood
 
 __all__ = ["CHOSEN_BY", "Choosing"]
 

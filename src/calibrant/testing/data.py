@@ -12,7 +12,7 @@ from calibrant.core.domain import Domain, Facet
 from calibrant.core.forecast import Forecast, NormalForecast
 from calibrant.core.quantile_forecast import QuantileForecast
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
-from calibrant.metrics.regression.joint import JOINT
+from calibrant.metrics.forecast_joint import JOINT
 from calibrant.metrics.sets import SETS
 
 __all__ = [

@@ -13,7 +13,7 @@ from calibrant.core.metric import Interval
 from calibrant.core.metric_kinds import Metric
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
-from calibrant.metrics.regression.joint import JOINT
+from calibrant.metrics.forecast_joint import JOINT
 from calibrant.metrics.sets import SETS
 from calibrant.testing.check import Check, bind, digest, require_good, run_all
 from calibrant.testing.containers import CONTAINER_CASES

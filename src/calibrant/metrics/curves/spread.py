@@ -16,7 +16,7 @@ from calibrant.core.groups import WeightKind, clustered, order_of
 from calibrant.core.guarantee import Record
 from calibrant.core.metric import require_level
 from calibrant.core.metric_kinds import on_record
-from calibrant.metrics.regression.sizes import root_mean_squared_error
+from calibrant.metrics.regression_sizes import root_mean_squared_error
 
 __all__ = ["RealStdCurve", "RmseRmvCurve", "real_std_curve", "rmse_rmv_curve"]
 

@@ -19,8 +19,8 @@ from calibrant.metrics.curves.intervals import (
     ordered_intervals,
 )
 from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve, real_std_curve, rmse_band
-from calibrant.metrics.regression.intervals import interval_coverage, interval_width
-from calibrant.metrics.regression.pit import PitHistogram, pit_histogram, pit_histogram_of_sums
+from calibrant.metrics.forecast_pit import PitHistogram, pit_histogram, pit_histogram_of_sums
+from calibrant.metrics.intervals import interval_coverage, interval_width
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.regression.states import CLAIMED, LEVELS, ForecastSeen
 

@@ -16,7 +16,7 @@ from calibrant.displays.forecasts import (
 )
 from calibrant.metrics.curves.intervals import IntervalCurve, IntervalWidthCurve, OrderedIntervals
 from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve
-from calibrant.metrics.regression.pit import PitHistogram
+from calibrant.metrics.forecast_pit import PitHistogram
 from calibrant.reporting.advice import STATES
 from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile
 from calibrant.reporting.figures import (

@@ -8,7 +8,7 @@ from scipy import special
 
 from calibrant._numerics.logistic import intercept_at_unit_slope, slope_and_intercept
 from calibrant.errors import InputError
-from calibrant.plan import updating_size
+from calibrant.metrics import updating_size
 
 
 def test_of_one_risk_the_shift_has_the_information_of_a_rate():

@@ -18,7 +18,7 @@ from calibrant.core.metric import require_level
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.validation.result import (
+from calibrant.metrics.result import (
     MEASURED,
     Measures,
     Rows,

@@ -17,7 +17,7 @@ from calibrant.core.guarantee import Record
 from calibrant.core.joint_normal import JointNormalForecast, read_joint
 from calibrant.core.metric_kinds import on_record
 from calibrant.errors import InputError
-from calibrant.metrics.regression.joint import PreRank, joint_scores
+from calibrant.metrics.forecast_joint import PreRank, joint_scores
 from calibrant.metrics.tests import CalibrationTest
 
 __all__ = ["PitHistogram", "pit_histogram", "pit_test", "randomised_pit"]

@@ -20,7 +20,7 @@ from calibrant._numerics.planning import (
 from calibrant.core.estimators import require_option
 from calibrant.core.metric import require_level
 from calibrant.errors import InputError
-from calibrant.plan.sample_size import (
+from calibrant.metrics.sample_size import (
     ExpectedRisks,
     SampleSize,
     expected_risks,
@@ -148,7 +148,7 @@ def validation_size(
     A model of mechanical heart valve failure, as in Riley et al. (2021) and in the manual of
     pmvalsampsize:
 
-    >>> from calibrant.plan import validation_size
+    >>> from calibrant.metrics import validation_size
     >>> size = validation_size(prevalence=0.018, auroc=0.8, normal=(-5, 2.5), oe_width=1)
     >>> size.rows, size.events
     (4554, 82)
@@ -316,8 +316,8 @@ def updating_size(
 
     Examples
     --------
-    >>> from calibrant.plan import updating_size
-    >>> from calibrant.plan import updating_size
+    >>> from calibrant.metrics import updating_size
+    >>> from calibrant.metrics import updating_size
     >>> size = updating_size(normal=(-2.0, 1.0))
     >>> size.rows, size.events, size.driver.name
     (1080, 168, 'slope')

@@ -26,7 +26,7 @@ from calibrant.core.forecast_record import read_forecast
 from calibrant.core.groups import in_order
 from calibrant.core.metric import Interval, require_level
 from calibrant.errors import InputError
-from calibrant.metrics.regression.levels import GapMetric
+from calibrant.metrics.levels import GapMetric
 
 __all__ = [
     "ExpectedNormalizedCalibrationError",

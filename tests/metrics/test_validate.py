@@ -17,7 +17,7 @@ from calibrant._numerics.bootstrap import mixed_codes
 from calibrant.core.groups import feature_codes
 from calibrant.errors import InputError
 from calibrant.metrics import event_brier_score, log_loss
-from calibrant.validation.result import Rows, measure, resample_measures, uninformed
+from calibrant.metrics.result import Rows, measure, resample_measures, uninformed
 
 KEYS = (
     "log_loss",
@@ -76,7 +76,7 @@ def test_of_a_constant_model_the_optimism_of_the_brier_score_is_twice_the_varian
     p(1-p)/n.
     """
     y = np.repeat([0, 1], [14, 6])
-    found = cb.plan.validate(Constant(), np.zeros((20, 1)), y, n_resamples=300, n_outer=0)[
+    found = cb.metrics.validate(Constant(), np.zeros((20, 1)), y, n_resamples=300, n_outer=0)[
         "event_brier_score"
     ]
     assert found.apparent == pytest.approx(0.21)
@@ -88,7 +88,7 @@ def test_of_a_constant_model_the_optimism_of_the_brier_score_is_twice_the_varian
 
 def test_the_corrected_value_is_harrells_by_hand():
     X, y = _in_order(*_rows(np.random.default_rng(0), n=60, d=3))
-    found = cb.plan.validate(MODEL, X, y, n_resamples=5, n_outer=0, random_state=7)
+    found = cb.metrics.validate(MODEL, X, y, n_resamples=5, n_outer=0, random_state=7)
     rng, gaps = np.random.default_rng(7), []
     for _ in range(5):
         times = np.bincount(rng.integers(0, 60, 60), minlength=60)
@@ -109,7 +109,7 @@ def test_the_632_plus_of_a_model_that_knows_its_rows_by_heart_is_what_it_does_on
     """
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(150, 4)), np.arange(150) % 2
-    whole = cb.plan.validate(KNeighborsClassifier(1), X, y, n_resamples=150, n_outer=0)
+    whole = cb.metrics.validate(KNeighborsClassifier(1), X, y, n_resamples=150, n_outer=0)
     found = whole["event_brier_score"]
     assert found.apparent == 0.0
     assert found.corrected_632 == pytest.approx(0.5, abs=0.08)
@@ -120,7 +120,7 @@ def test_the_632_plus_of_a_model_that_knows_its_rows_by_heart_is_what_it_does_on
 
 def test_the_weight_of_the_632_plus_by_hand():
     X, y = _in_order(*_rows(np.random.default_rng(2), n=50, d=4))
-    found = cb.plan.validate(MODEL, X, y, n_resamples=6, n_outer=0, random_state=3)
+    found = cb.metrics.validate(MODEL, X, y, n_resamples=6, n_outer=0, random_state=3)
     rows = Rows(X, y.astype(float), np.ones(50), None, None, np.array([0, 1]), False)
     unseen = np.array(
         [one.unseen for one in resample_measures(rows, MODEL, 6, np.random.default_rng(3))]
@@ -145,10 +145,10 @@ def test_what_chooses_features_is_part_of_what_is_validated():
     """
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(100, 500)), np.arange(100) % 2
-    whole = cb.plan.validate(
+    whole = cb.metrics.validate(
         make_pipeline(SelectKBest(k=5), MODEL), X, y, n_resamples=20, n_outer=0
     )["event_auroc"]
-    late = cb.plan.validate(
+    late = cb.metrics.validate(
         MODEL, SelectKBest(k=5).fit_transform(X, y), y, n_resamples=20, n_outer=0
     )["event_auroc"]
     assert whole.apparent > 0.75
@@ -165,7 +165,7 @@ def test_the_estimates_meet_the_truth_on_fresh_rows():
     errors, apparent = [], []
     for world in range(12):
         X, y = _rows(rng, n=100, d=10)
-        found = cb.plan.validate(MODEL, X, y, n_resamples=20, n_outer=0, random_state=world)
+        found = cb.metrics.validate(MODEL, X, y, n_resamples=20, n_outer=0, random_state=world)
         truth = measure(
             MODEL.fit(X, y).predict_proba(X_new)[:, 1], y_new.astype(float), np.ones(len(y_new))
         )
@@ -184,7 +184,7 @@ def test_intervals_hold_the_truth_in_many_samples():
     X_new, y_new = _rows(rng, n=100_000)
     for world in range(80):
         X, y = _rows(rng, n=200)
-        found = cb.plan.validate(
+        found = cb.metrics.validate(
             MODEL, X, y, n_resamples=40, n_outer=30, n_inner=3, random_state=world
         )
         truth = measure(
@@ -202,10 +202,10 @@ def test_intervals_hold_the_truth_in_many_samples():
 def test_weights_are_repetitions():
     Constant.seen = []
     y, weight = np.array([0, 0, 1, 1, 0]), np.array([3.0, 1.0, 2.0, 1.0, 0.0])
-    found = cb.plan.validate(
+    found = cb.metrics.validate(
         Constant(), np.zeros((5, 1)), y, sample_weight=weight, n_resamples=60, n_outer=0
     )
-    repeated = cb.plan.validate(
+    repeated = cb.metrics.validate(
         Constant(), np.zeros((7, 1)), np.repeat(y, weight.astype(int)), n_resamples=60, n_outer=0
     )
     assert (found.n, found.events) == (7.0, 3.0)
@@ -238,7 +238,7 @@ def test_clusters_are_drawn_whole_and_copies_share_a_fold():
         enumerate(np.flatnonzero(times[::3]))
     )
     Grouped.seen = []
-    cb.plan.validate(Grouped(), X, y, n_resamples=3, n_outer=2, n_inner=2)
+    cb.metrics.validate(Grouped(), X, y, n_resamples=3, n_outer=2, n_inner=2)
     assert [one is None for one in Grouped.seen if not isinstance(one, tuple)] == [True] + [
         False
     ] * 9
@@ -249,7 +249,7 @@ def test_dependent_rows_widen_the_intervals():
     X, y = _rows(rng, n=40, d=2)
     X, y, patient = np.repeat(X, 4, axis=0), np.repeat(y, 4), np.repeat(np.arange(40), 4)
     alone, whole = (
-        cb.plan.validate(MODEL, X, y, cluster=c, n_resamples=2, n_outer=20, n_inner=2)[
+        cb.metrics.validate(MODEL, X, y, cluster=c, n_resamples=2, n_outer=20, n_inner=2)[
             "event_auroc"
         ]
         for c in (None, patient)
@@ -260,7 +260,7 @@ def test_dependent_rows_widen_the_intervals():
 def test_a_calibrated_pipeline_and_named_classes():
     X, y = _rows(np.random.default_rng(8), n=90, d=3)
     model = cb.CalibratedClassifier(MODEL, cb.Platt(), cv=3)
-    found = cb.plan.validate(model, X, np.array(["no", "yes"])[y], n_resamples=3, n_outer=0)
+    found = cb.metrics.validate(model, X, np.array(["no", "yes"])[y], n_resamples=3, n_outer=0)
     assert found.events == y.sum()
     assert not hasattr(model, "classes_")
     assert 0.5 < found["event_auroc"].corrected < 1.0
@@ -268,7 +268,7 @@ def test_a_calibrated_pipeline_and_named_classes():
 
 def test_it_prints_a_table_and_is_a_frame_and_a_dictionary():
     X, y = _rows(np.random.default_rng(9), n=60, d=2)
-    found = cb.plan.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2)
+    found = cb.metrics.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2)
     lines = repr(found).splitlines()
     assert lines[0] == f"60 rows, {y.sum()} events, 4 resamples"
     assert lines[1].split()[:4] == ["metric", "apparent", "optimism", "corrected"]
@@ -277,9 +277,11 @@ def test_it_prints_a_table_and_is_a_frame_and_a_dictionary():
     assert found.frame()["key"].tolist() == list(KEYS)
     told = found.to_dict()
     assert told["metrics"]["event_auroc"]["corrected"] == found["event_auroc"].corrected
-    assert repr(cb.plan.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2)) == repr(found)
+    assert repr(cb.metrics.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2)) == repr(
+        found
+    )
     assert repr(
-        cb.plan.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2, random_state=1)
+        cb.metrics.validate(MODEL, X, y, n_resamples=4, n_outer=3, n_inner=2, random_state=1)
     ) != repr(found)
 
 
@@ -304,7 +306,7 @@ BAD = {
 def test_bad_input_is_refused(given, said):
     given = {"model": Constant(), "X": np.zeros((20, 1)), "y": np.arange(20) % 2, **given}
     with pytest.raises(InputError, match=said):
-        cb.plan.validate(given.pop("model"), given.pop("X"), given.pop("y"), **given)
+        cb.metrics.validate(given.pop("model"), given.pop("X"), given.pop("y"), **given)
 
 
 def test_a_class_that_resamples_miss_is_refused():
@@ -321,4 +323,4 @@ def test_a_class_that_resamples_miss_is_refused():
 
 def test_rows_must_be_as_many_as_labels():
     with pytest.raises(InputError, match="one label for each of the 3 rows of X"):
-        cb.plan.validate(Constant(), np.zeros((3, 1)), [0, 1])
+        cb.metrics.validate(Constant(), np.zeros((3, 1)), [0, 1])

@@ -9,8 +9,12 @@ from scipy import special
 from calibrant._numerics.logistic import slope_and_intercept
 from calibrant._numerics.planning import class_laws, normal_law, true_rates
 from calibrant.errors import InputError
-from calibrant.metrics import calibration_slope, event_auroc, observed_expected_ratio
-from calibrant.plan import validation_size
+from calibrant.metrics import (
+    calibration_slope,
+    event_auroc,
+    observed_expected_ratio,
+    validation_size,
+)
 
 #: The first example in the manuals of pmvalsampsize for R, Stata and Python: mechanical heart valve
 #: failure.

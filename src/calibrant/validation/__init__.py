@@ -1,3 +1,0 @@
-"""Internal validation: the expected performance of a model on new rows, from its
-development rows.
-"""
