@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
 from calibrant._numerics.logistic import slope_and_intercept
-from calibrant.metrics.result import MEASURED, measure
+from calibrant.metrics.validation import MEASURED, measure
 
 FRESH, ROWS, FEATURES = 200_000, 200, 8
 EFFECTS = np.array([0.8, -0.6, 0.5, 0.4, 0.0, 0.0, 0.0, 0.0])

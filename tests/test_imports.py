@@ -17,7 +17,7 @@ def _plant(folder, text, tmp_path):
 
 
 BROKEN = {
-    "backwards": ("maps", "from calibrant.metrics.sums import accuracy", "comes after it"),
+    "backwards": ("maps", "from calibrant.metrics.all_classes import accuracy", "comes after it"),
     "later folder": (
         "confidence",
         "from calibrant.wrap.per_class import PerClass",

@@ -21,8 +21,7 @@ from calibrant import metrics
 from calibrant.core.groups import clustered as clustered_rows
 from calibrant.core.predictions import read
 from calibrant.errors import CalibrationWarning
-from calibrant.metrics.comparison import compare
-from calibrant.metrics.paired import paired_difference
+from calibrant.metrics.comparison import compare, paired_difference
 
 #: Case -> slopes of the two models' log-odds, and whether the second is the first.
 CASES = {

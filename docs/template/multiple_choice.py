@@ -22,7 +22,7 @@ from calibrant.core.calibrator import DomainCalibrator, require_fitted
 from calibrant.core.domain import Domain
 from calibrant.core.given import PlainRows
 from calibrant.errors import InputError
-from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
+from calibrant.metrics.several import CHOSEN_BY, Choosing
 from calibrant.reporting.tables import TABLES
 
 __all__ = ["QUESTIONS", "QuestionLoss", "QuestionTemperature", "Questions", "question_log_loss"]

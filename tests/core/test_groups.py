@@ -9,7 +9,7 @@ from calibrant import metrics
 from calibrant.core.groups import group_columns, read_groups
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.metrics.validate import validate
+from calibrant.metrics.validation import validate
 
 
 def grouped(groups, n_rows=None, weight=None):

@@ -5,7 +5,7 @@ import calibrant as cb
 from calibrant import decisions, metrics, neighbors, shift, wrap
 from calibrant.core.estimators import require_count, require_option
 from calibrant.errors import InputError
-from calibrant.metrics.validate import validate
+from calibrant.metrics.validation import validate
 
 
 def test_an_option_is_one_of_those_named():

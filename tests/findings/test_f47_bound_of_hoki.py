@@ -79,4 +79,4 @@ def test_f47_papers_are_cited_by_their_titles():
     assert {title.lower() for _, title in titles} == {
         "confidence calibration using logits transformations"
     }
-    assert "src/calibrant/metrics/error_bound.py" in {path for path, _ in titles}
+    assert "src/calibrant/metrics/bounds.py" in {path for path, _ in titles}

@@ -2,7 +2,7 @@
 
 from calibrant import metrics
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
-from calibrant.metrics.chosen_by import CHOSEN_BY
+from calibrant.metrics.several import CHOSEN_BY
 
 
 def test_each_domain_has_a_proper_score_of_its_own():

@@ -7,7 +7,7 @@ from calibrant._numerics.intervals import mean_limits
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.groups import clustered
 from calibrant.core.predictions import read
-from calibrant.metrics.paired import meaning, paired_difference
+from calibrant.metrics.comparison import meaning, paired_difference
 
 rng = np.random.default_rng(0)
 P = rng.random(80)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.metrics.benefit import curve_thresholds, read_thresholds, table_thresholds
+from calibrant.metrics.decisions import curve_thresholds, read_thresholds, table_thresholds
 
 
 def test_grids_suit_the_rate():

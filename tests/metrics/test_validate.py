@@ -17,7 +17,7 @@ from calibrant._numerics.bootstrap import mixed_codes
 from calibrant.core.groups import feature_codes
 from calibrant.errors import InputError
 from calibrant.metrics import event_brier_score, log_loss
-from calibrant.metrics.result import Rows, measure, resample_measures, uninformed
+from calibrant.metrics.validation import Rows, measure, resample_measures, uninformed
 
 KEYS = (
     "log_loss",

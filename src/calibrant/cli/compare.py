@@ -104,7 +104,7 @@ def compare(
     from calibrant.cli.reading import column_of
     from calibrant.cli.tables import print_table
     from calibrant.core.groups import clustered
-    from calibrant.metrics.chosen_by import CHOSEN_BY
+    from calibrant.metrics.several import CHOSEN_BY
     from calibrant.reporting.models import summarise_comparison
     from calibrant.reporting.report import Report, require_page
 

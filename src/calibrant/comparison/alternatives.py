@@ -5,9 +5,9 @@ from typing import Any
 
 from calibrant.comparison.scores import Estimate
 from calibrant.core.domain import domain_of
-from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.comparison import PairRow
 from calibrant.metrics.comparison import compare as in_pairs
+from calibrant.metrics.several import CHOSEN_BY
 
 __all__ = ["Alternative", "against_chosen", "alternatives", "best"]
 

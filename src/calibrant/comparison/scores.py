@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant.core.metric_kinds import Metric
 from calibrant.errors import InputError
-from calibrant.metrics.paired import meaning, paired_difference
+from calibrant.metrics.comparison import meaning, paired_difference
 
 __all__ = ["Change", "Estimate", "Measure", "Score", "apart", "as_it_is", "reading", "score_table"]
 

@@ -32,8 +32,8 @@ from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError, naming
-from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.comparison import compare
+from calibrant.metrics.several import CHOSEN_BY
 from calibrant.monitoring.lock import Lock
 from calibrant.monitoring.promises import SwapCheck, check_promise
 from calibrant.questions.domain import QUESTIONS

@@ -9,7 +9,7 @@ from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions
 from calibrant.displays.axes import COLOURS, draw_axes, draw_grid, plain_text, show_title
-from calibrant.metrics.curves.joint_distribution import JointDistribution, joint_distribution
+from calibrant.metrics.curves.distribution import JointDistribution, joint_distribution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

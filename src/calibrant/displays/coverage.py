@@ -13,8 +13,8 @@ from calibrant.displays.axes import (
     plain_text,
     show_title,
 )
-from calibrant.metrics.conditional import GroupCoverage
-from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve, risk_coverage_curve
+from calibrant.metrics.curves.distribution import RiskCoverageCurve, risk_coverage_curve
+from calibrant.metrics.forecast_spread import GroupCoverage
 from calibrant.metrics.sets import set_coverage_by
 
 if TYPE_CHECKING:

@@ -7,17 +7,15 @@ from numpy.typing import ArrayLike
 
 from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.displays.axes import COLOURS, DrawnForecastCurve, draw_grid, scale_axes
-from calibrant.metrics.curves.intervals import (
+from calibrant.metrics.curves.forecasts import (
     IntervalCurve,
     IntervalWidthCurve,
     OrderedIntervals,
+    RealStdCurve,
+    RmseRmvCurve,
     interval_curve,
     interval_width_curve,
     ordered_intervals,
-)
-from calibrant.metrics.curves.spread import (
-    RealStdCurve,
-    RmseRmvCurve,
     real_std_curve,
     rmse_rmv_curve,
 )

@@ -20,8 +20,8 @@ from calibrant.displays.axes import (
     shown_edges,
 )
 from calibrant.errors import InputError
+from calibrant.metrics.curves.distribution import RiskDistribution, risk_distribution
 from calibrant.metrics.curves.reliability import reliability_curve
-from calibrant.metrics.curves.risk_distribution import RiskDistribution, risk_distribution
 from calibrant.metrics.curves.smooth import loess_curve, spline_curve
 
 if TYPE_CHECKING:

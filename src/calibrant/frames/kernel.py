@@ -33,17 +33,21 @@ from calibrant.frames.columns import (
     present,
 )
 from calibrant.frames.state import GroupState
-from calibrant.metrics.intervals import interval_coverage, interval_width
-from calibrant.metrics.levels import interval_calibration_error
-from calibrant.metrics.proper import brier_score, log_loss
-from calibrant.metrics.regression_sizes import (
+from calibrant.metrics.forecast_calibration import (
+    interval_calibration_error,
+    interval_coverage,
+    interval_width,
+)
+from calibrant.metrics.forecast_scores import (
     coefficient_of_variation,
+    continuous_ranked_probability_score,
     mean_absolute_error,
+    negative_log_likelihood,
     root_mean_squared_error,
     sharpness,
 )
-from calibrant.metrics.scores import continuous_ranked_probability_score, negative_log_likelihood
-from calibrant.metrics.spread import ExpectedNormalizedCalibrationError
+from calibrant.metrics.forecast_spread import ExpectedNormalizedCalibrationError
+from calibrant.metrics.proper import brier_score, log_loss
 
 __all__ = [
     "SUMMED",

@@ -22,7 +22,7 @@ from calibrant.core.calibrator import Promises
 from calibrant.core.estimators import require_option
 from calibrant.core.metric import by_options
 from calibrant.errors import InputError
-from calibrant.metrics.pair import PairMetric
+from calibrant.metrics.events import PairMetric
 
 __all__ = [
     "IntegratedCalibrationIndex",

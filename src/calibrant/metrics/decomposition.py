@@ -19,7 +19,7 @@ from calibrant.core.metric import by_options
 from calibrant.core.metric_kinds import Interval
 from calibrant.core.reading import read_labelled
 from calibrant.errors import InputError
-from calibrant.metrics.pair import PairMetric
+from calibrant.metrics.events import PairMetric
 
 __all__ = [
     "RefinementError",

@@ -19,7 +19,7 @@ from calibrant.core.metric import BaseMetric, Interval, require_level
 from calibrant.core.metric_kinds import MeanMetric, WholeMetric
 from calibrant.core.reading import shared_option
 from calibrant.errors import InputError
-from calibrant.metrics.conditional import GroupCoverage, held_by_group
+from calibrant.metrics.forecast_spread import GroupCoverage, held_by_group
 
 __all__ = [
     "SETS",

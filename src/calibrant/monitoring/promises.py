@@ -18,8 +18,8 @@ from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective_classifier import SelectiveClassifier
 from calibrant.errors import InputError
-from calibrant.metrics.chosen_by import CHOSEN_BY
 from calibrant.metrics.comparison import compare
+from calibrant.metrics.several import CHOSEN_BY
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.record import Questions
 from calibrant.questions.rules import QuestionRules

@@ -8,7 +8,7 @@ from calibrant._numerics.pooling import row_sums, running_sums
 from calibrant.core.domain import Domain
 from calibrant.core.metric import BaseMetric
 from calibrant.core.metric_kinds import MeanMetric
-from calibrant.metrics.chosen_by import CHOSEN_BY, Choosing
+from calibrant.metrics.several import CHOSEN_BY, Choosing
 from calibrant.questions.pairs import read_labelled_pairs
 from calibrant.questions.read import as_questions, is_questions
 from calibrant.questions.record import TWO_SIDED, Questions

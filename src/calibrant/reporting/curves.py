@@ -18,16 +18,12 @@ from calibrant._numerics.logistic import log_odds
 from calibrant.confidence.confidence_curve import densities
 from calibrant.core.guarantee import thin
 from calibrant.metrics.curves.decision import GainCurve, gain_curve
+from calibrant.metrics.curves.distribution import RiskCoverageCurve, risk_coverage_curve, risk_curve
 from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_band, isotonic_fit
 from calibrant.metrics.curves.reliability import (
     ConfidenceHistogram,
     ReliabilityCurve,
     curve_of_sums,
-)
-from calibrant.metrics.curves.risk_coverage_curve import (
-    RiskCoverageCurve,
-    risk_coverage_curve,
-    risk_curve,
 )
 from calibrant.reporting.states import Counts, Seen
 

@@ -14,8 +14,8 @@ from calibrant.displays.coverage import RiskCoverageDisplay
 from calibrant.displays.drift import DriftDisplay
 from calibrant.displays.event import IsotonicCurveDisplay
 from calibrant.displays.svg import as_svg
+from calibrant.metrics.curves.distribution import RiskCoverageCurve
 from calibrant.metrics.curves.isotonic import IsotonicCurve
-from calibrant.metrics.curves.risk_coverage_curve import RiskCoverageCurve
 from calibrant.monitoring.drift_curve import DriftCurve
 
 __all__ = [

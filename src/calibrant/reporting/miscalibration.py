@@ -13,7 +13,7 @@ from calibrant._numerics.logistic import log_odds
 from calibrant._numerics.normal_scores import smallest_p
 from calibrant._numerics.planning import detectable_shift
 from calibrant.core.guarantee import Known
-from calibrant.metrics.equivalence import equivalence
+from calibrant.metrics.bounds import equivalence
 
 __all__ = ["ALPHA", "MARGIN", "Miscalibration", "draws_of", "miscalibration"]
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from calibrant.core.text_table import percent
-from calibrant.metrics.curves.risk_distribution import RiskDistribution
+from calibrant.metrics.curves.distribution import RiskDistribution
 from calibrant.reporting.advice import points
 from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile
 from calibrant.reporting.drawn_evidence import evidence_figures

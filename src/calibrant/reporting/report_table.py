@@ -21,8 +21,8 @@ from calibrant.core.metric_kinds import MeanMetric, Metric
 from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_for
 from calibrant.errors import InputError
-from calibrant.metrics.chosen_by import CHOSEN_BY
-from calibrant.metrics.error_bound import bound_of_sums
+from calibrant.metrics.bounds import bound_of_sums
+from calibrant.metrics.several import CHOSEN_BY
 from calibrant.reporting import cautions, curves
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.chance import chance_error

@@ -18,7 +18,10 @@ from calibrant.core.forecast_record import ForecastRecord
 from calibrant.core.given import Workspace
 from calibrant.core.groups import order_of
 from calibrant.core.predictions import Predictions
-from calibrant.metrics.scores import continuous_ranked_probability_score, negative_log_likelihood
+from calibrant.metrics.forecast_scores import (
+    continuous_ranked_probability_score,
+    negative_log_likelihood,
+)
 
 __all__ = [
     "MOST_PIECES",

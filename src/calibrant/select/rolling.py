@@ -16,7 +16,7 @@ from calibrant.core.metric_kinds import Metric
 from calibrant.core.reading import read_for
 from calibrant.core.text_table import text_table
 from calibrant.errors import InputError
-from calibrant.metrics.chosen_by import CHOSEN_BY
+from calibrant.metrics.several import CHOSEN_BY
 
 __all__ = ["RollingEvaluation", "rolling_evaluation"]
 

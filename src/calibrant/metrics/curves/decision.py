@@ -23,7 +23,7 @@ from calibrant.core.metric_kinds import on_record
 from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_clustered
 from calibrant.errors import InputError
-from calibrant.metrics.benefit import curve_thresholds, read_thresholds, table_thresholds
+from calibrant.metrics.decisions import curve_thresholds, read_thresholds, table_thresholds
 
 __all__ = [
     "DecisionCurve",

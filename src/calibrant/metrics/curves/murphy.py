@@ -15,7 +15,7 @@ from calibrant.core.metric import require_level
 from calibrant.core.metric_kinds import on_record
 from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
-from calibrant.metrics.benefit import read_thresholds
+from calibrant.metrics.decisions import read_thresholds
 
 __all__ = ["MurphyCurve", "murphy_curve"]
 

@@ -11,7 +11,7 @@ from calibrant.displays.axes import COLOURS, scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ENOUGH_SCORES
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve
-from calibrant.metrics.curves.risk_distribution import RiskDistribution
+from calibrant.metrics.curves.distribution import RiskDistribution
 from calibrant.metrics.curves.smooth import CalibrationCurve
 from calibrant.reporting.bands import Tile, appendix, bands, groups_tile
 from calibrant.reporting.drawn_evidence import evidence_figures

@@ -9,18 +9,21 @@ from calibrant import metrics
 from calibrant._numerics.bins import enough_bins
 from calibrant._numerics.bootstrap import score_drawer
 from calibrant.core.forecast import NormalForecast
-from calibrant.metrics.curves.intervals import (
+from calibrant.metrics.curves.forecasts import (
     IntervalCurve,
     IntervalWidthCurve,
     OrderedIntervals,
+    RealStdCurve,
+    RmseRmvCurve,
     interval_curve,
     interval_curve_of_sums,
     interval_width_curve,
     ordered_intervals,
+    real_std_curve,
+    rmse_band,
 )
-from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve, real_std_curve, rmse_band
+from calibrant.metrics.forecast_calibration import interval_coverage, interval_width
 from calibrant.metrics.forecast_pit import PitHistogram, pit_histogram, pit_histogram_of_sums
-from calibrant.metrics.intervals import interval_coverage, interval_width
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.regression.states import CLAIMED, LEVELS, ForecastSeen
 

@@ -11,7 +11,7 @@ from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.normal_scores import smallest_p
 from calibrant._numerics.planning import detectable_shift
 from calibrant.core.groups import in_order
-from calibrant.metrics.equivalence import equivalence
+from calibrant.metrics.bounds import equivalence
 from calibrant.reporting.miscalibration import ALPHA, MARGIN, Miscalibration, draws_of
 from calibrant.reporting.regression.states import CLAIMED
 

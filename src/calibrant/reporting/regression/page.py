@@ -14,8 +14,13 @@ from calibrant.displays.forecasts import (
     RealStdDisplay,
     RmseRmvDisplay,
 )
-from calibrant.metrics.curves.intervals import IntervalCurve, IntervalWidthCurve, OrderedIntervals
-from calibrant.metrics.curves.spread import RealStdCurve, RmseRmvCurve
+from calibrant.metrics.curves.forecasts import (
+    IntervalCurve,
+    IntervalWidthCurve,
+    OrderedIntervals,
+    RealStdCurve,
+    RmseRmvCurve,
+)
 from calibrant.metrics.forecast_pit import PitHistogram
 from calibrant.reporting.advice import STATES
 from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile

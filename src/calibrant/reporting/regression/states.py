@@ -25,10 +25,13 @@ import numpy as np
 
 from calibrant._numerics.bins import Cut, Distinct, enough_bins, grouped_sums
 from calibrant.core.forecast_record import ForecastRecord
-from calibrant.metrics.curves.intervals import interval_sums
+from calibrant.metrics.curves.forecasts import interval_sums
+from calibrant.metrics.forecast_calibration import (
+    interval_calibration_error,
+    interval_coverage,
+    interval_width,
+)
 from calibrant.metrics.forecast_pit import pit_sums
-from calibrant.metrics.intervals import interval_coverage, interval_width
-from calibrant.metrics.levels import interval_calibration_error
 
 __all__ = ["CLAIMED", "LEVELS", "ForecastCounts", "ForecastSeen"]
 

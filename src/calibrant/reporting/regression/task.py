@@ -17,7 +17,7 @@ from calibrant.core.forecast_record import read_forecast
 from calibrant.core.metric_kinds import MeanMetric, Metric, RootMeanMetric, SumMetric
 from calibrant.core.reading import REGRESSION as DOMAIN
 from calibrant.errors import InputError
-from calibrant.metrics.curves.intervals import interval_curve
+from calibrant.metrics.curves.forecasts import interval_curve
 from calibrant.reporting.advice import Evidence
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.regions import (

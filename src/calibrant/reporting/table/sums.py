@@ -19,7 +19,7 @@ from calibrant.comparison.scores import Change, Estimate, Measure, Score, apart,
 from calibrant.core.metric_kinds import MeanMetric
 from calibrant.core.predictions import Predictions
 from calibrant.metrics.binned import classwise_calibration_error
-from calibrant.metrics.paired import PairedDifference, meaning
+from calibrant.metrics.comparison import PairedDifference, meaning
 from calibrant.reporting.regions import REGIONS, by_class, confidence_gaps
 from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, DRAWN_CLASSES, Counts, Seen
 
