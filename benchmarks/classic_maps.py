@@ -31,18 +31,18 @@ MAPS = {
     "uncalibrated": None,
     "Platt": cb.Platt(),
     "Platt, probability": cb.Platt(scale="probability"),
-    "Beta": cb.maps.Beta(),
-    "Beta, am": cb.maps.Beta(parameters="am"),
-    "Beta, ab": cb.maps.Beta(parameters="ab"),
+    "Beta": cb.calibrators.Beta(),
+    "Beta, am": cb.calibrators.Beta(parameters="am"),
+    "Beta, ab": cb.calibrators.Beta(parameters="ab"),
     "Isotonic": cb.Isotonic(),
-    "CenteredIsotonic": cb.maps.CenteredIsotonic(),
-    "VennAbers": cb.maps.VennAbers(),
-    "VennAbers, 5 parts": cb.maps.VennAbers(n_splits=5),
-    "Spline": cb.maps.Spline(),
-    "NearIsotonic": cb.maps.NearIsotonic(),
-    "BayesianBinning": cb.maps.BayesianBinning(),
-    "ScalingBinning": cb.maps.ScalingBinning(),
-    "HistogramBinning, mass": cb.maps.HistogramBinning(strategy="mass"),
+    "CenteredIsotonic": cb.calibrators.CenteredIsotonic(),
+    "VennAbers": cb.calibrators.VennAbers(),
+    "VennAbers, 5 parts": cb.calibrators.VennAbers(n_splits=5),
+    "Spline": cb.calibrators.Spline(),
+    "NearIsotonic": cb.calibrators.NearIsotonic(),
+    "BayesianBinning": cb.calibrators.BayesianBinning(),
+    "ScalingBinning": cb.calibrators.ScalingBinning(),
+    "HistogramBinning, mass": cb.calibrators.HistogramBinning(strategy="mass"),
 }
 #: The same method of a peer.
 PEERS = {
@@ -69,7 +69,7 @@ def run(map_, P, y):
     for seed in range(5):
         order = np.random.default_rng(seed).permutation(len(y))
         fit, test = order[: len(y) // 2], order[len(y) // 2 :]
-        calibrator = cb.scalings.Identity() if map_ is None else cb.OneVsRest(map_)
+        calibrator = cb.calibrators.Identity() if map_ is None else cb.OneVsRest(map_)
         start = time.process_time()
         calibrator.fit(P[fit], y[fit])
         spent.append(time.process_time() - start)

@@ -25,18 +25,18 @@ DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
 NETWORKS = ("wideresnet-16-4-cifar10", "lenet-5-cifar10", "densenet-bc-100-cifar100")
 REFERENCE = "StructuredMatrixScaling"
 SCALINGS = {
-    "uncalibrated": cb.scalings.Identity,
+    "uncalibrated": cb.calibrators.Identity,
     "TemperatureScaling": cb.TemperatureScaling,
-    "EnsembleTemperature": cb.scalings.EnsembleTemperature,
-    "VectorScaling": cb.scalings.VectorScaling,
-    "MatrixScaling": cb.scalings.MatrixScaling,
-    "DirichletCalibration": cb.scalings.DirichletCalibration,
-    "StructuredVectorScaling": cb.scalings.StructuredVectorScaling,
-    "StructuredMatrixScaling": cb.scalings.StructuredMatrixScaling,
-    "EnsembleMatrixScaling": cb.scalings.EnsembleMatrixScaling,
-    "IsotonicPreserving": cb.scalings.IsotonicPreserving,
-    "IsotonicOneVsRest": cb.scalings.IsotonicOneVsRest,
-    "IntraOrderPreserving": cb.scalings.IntraOrderPreserving,
+    "EnsembleTemperature": cb.calibrators.EnsembleTemperature,
+    "VectorScaling": cb.calibrators.VectorScaling,
+    "MatrixScaling": cb.calibrators.MatrixScaling,
+    "DirichletCalibration": cb.calibrators.DirichletCalibration,
+    "StructuredVectorScaling": cb.calibrators.StructuredVectorScaling,
+    "StructuredMatrixScaling": cb.calibrators.StructuredMatrixScaling,
+    "EnsembleMatrixScaling": cb.calibrators.EnsembleMatrixScaling,
+    "IsotonicPreserving": cb.calibrators.IsotonicPreserving,
+    "IsotonicOneVsRest": cb.calibrators.IsotonicOneVsRest,
+    "IntraOrderPreserving": cb.calibrators.IntraOrderPreserving,
     "AutoCalibrator": cb.AutoCalibrator,
 }
 #: Log loss to reach on the three networks, and by how much it may be missed (temperature: either

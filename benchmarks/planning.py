@@ -136,7 +136,7 @@ def closed(repeats: int) -> None:
             for _ in range(5 * repeats):
                 odds = rng.normal(-1.0, 1.3, rows)
                 hit = (rng.random(rows) < special.expit(truth(odds))).astype(int)
-                counts[cb.maps.ClosedTest().fit(special.expit(odds), hit).chosen_] += 1
+                counts[cb.calibrators.ClosedTest().fit(special.expit(odds), hit).chosen_] += 1
             print(
                 f"{rows:5} rows, {name:16}"
                 f" {', '.join(f'{what} {n / (5 * repeats):.1%}' for what, n in counts.items())}"

@@ -18,10 +18,10 @@ import numpy as np
 from benchmarks.small_network import SmallNetwork, adam
 from scipy.special import softmax
 
+from calibrant.calibrators import ensembles
+from calibrant.calibrators.ensembles import MEMBERS, fitted_members, task_numbers
 from calibrant.core.predictions import read
 from calibrant.errors import CalibrationWarning
-from calibrant.scalings import ensembles
-from calibrant.scalings.ensembles import MEMBERS, fitted_members, task_numbers
 
 TABLE = Path(ensembles.__file__).with_name("pretrained_average.json")
 HIDDEN, EPOCHS, BATCH = 16, 400, 50

@@ -190,7 +190,7 @@ def several():
     return cb.report(
         y,
         p,
-        calibrator=[cb.scalings.Identity(), cb.Platt(), cb.Isotonic(), cb.maps.Beta()],
+        calibrator=[cb.calibrators.Identity(), cb.Platt(), cb.Isotonic(), cb.calibrators.Beta()],
         title="Three calibrators of a score",
     )
 

@@ -29,17 +29,17 @@ from calibrant.metrics import log_loss
 
 DATA = Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
 SIGNALS = {
-    "top probability": cb.signals.TopProbability,
-    "margin": cb.signals.Margin,
-    "margin of logits": lambda: cb.signals.Margin(scale="logit"),
-    "entropy": cb.signals.Entropy,
-    "label stability": cb.signals.LabelStability,
+    "top probability": cb.calibrators.TopProbability,
+    "margin": cb.calibrators.Margin,
+    "margin of logits": lambda: cb.calibrators.Margin(scale="logit"),
+    "entropy": cb.calibrators.Entropy,
+    "label stability": cb.calibrators.LabelStability,
 }
 MAPS = {
     "isotonic": cb.Isotonic,
     "logistic": lambda: cb.Platt(scale="probability"),
     "logistic of logit": cb.Platt,
-    "spline": cb.maps.Spline,
+    "spline": cb.calibrators.Spline,
 }
 STACK = "stacked"
 
@@ -81,10 +81,10 @@ def measure(fit, test):
     """{method: (log loss, AURC)} of the stack and of every signal with every map that takes it."""
     (P, y, given), (P_test, y_test, features) = fit, test
     right = (P_test.argmax(axis=1) == y_test).astype(np.float64)
-    stack = cb.confidence.StackedConfidence().fit(P, y, **given)
+    stack = cb.calibrators.StackedConfidence().fit(P, y, **given)
     found = {STACK: scores(stack.predict_confidence(P_test, **features), right)}
     for name, make in (
-        SIGNALS | ({"separation": cb.signals.FastSeparation} if given else {})
+        SIGNALS | ({"separation": cb.calibrators.FastSeparation} if given else {})
     ).items():
         own, own_test = (given, features) if name == "separation" else ({}, {})
         for map_name, make_map in MAPS.items():

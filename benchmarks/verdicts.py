@@ -61,7 +61,9 @@ def states(family: str, size: float, n: int, calibrator: Any, repeats: int) -> C
 def detectable(family: str, n: int) -> float:
     """What a report of true risks says that it would have seen, two points at least."""
     y, p, group, _ = rows_of(family, 0.0, n, 0)
-    made = cb.report(y, p, calibrator=cb.scalings.Identity(), groups=group, n_resamples=2).to_dict()
+    made = cb.report(
+        y, p, calibrator=cb.calibrators.Identity(), groups=group, n_resamples=2
+    ).to_dict()
     return max(made["miscalibration"]["before"]["detectable"][family], 0.02)
 
 
@@ -78,7 +80,7 @@ def main() -> None:
     for family in FAMILIES:
         for n in (1_000, 10_000):
             size = detectable(family, n)
-            told = states(family, of_size(family, size), n, cb.scalings.Identity, repeats)
+            told = states(family, of_size(family, size), n, cb.calibrators.Identity, repeats)
             print(f"{family}, {100 * size:.1f} points, n = {n:<6} {dict(told)}", flush=True)
     for family, calibrator in (
         ("offset", cb.Platt),

@@ -183,7 +183,7 @@ def test_a_browsers_python_without_threads_processes_and_locks_does_the_main_job
         rng = np.random.default_rng(0)
         logits = 3.0 * rng.normal(size=(3_000, 4))
         y = (logits / 2.0 + rng.gumbel(size=logits.shape)).argmax(axis=1)
-        for kind in (cb.AutoCalibrator, cb.scalings.StructuredMatrixScaling, cb.OneVsRest, cb.ConfidenceCalibrator):
+        for kind in (cb.AutoCalibrator, cb.calibrators.StructuredMatrixScaling, cb.OneVsRest, cb.ConfidenceCalibrator):
             cal = kind(inputs="logit")
             Q = cal.fit(logits, y).predict_proba(logits)
             assert metrics.log_loss(y, Q) < metrics.log_loss(y, logits, inputs="logit")

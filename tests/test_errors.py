@@ -18,10 +18,10 @@ X = RNG.normal(size=(60, 3)) * [1.0, 1e4, 1.0]
     [
         lambda: cb.ConfidenceCalibrator(per_class=True).fit(P, P.argmax(axis=1)),
         lambda: cb.wrap.PerClass(cb.TemperatureScaling()).fit(P, P.argmax(axis=1)),
-        lambda: cb.confidence.GeometricCalibrator().fit(
+        lambda: cb.calibrators.GeometricCalibrator().fit(
             P, np.arange(60) % 3, X=X, reference=(X + 1.0, np.arange(60) % 3)
         ),
-        lambda: cb.signals.FastSeparation().fit(P, X=X, reference=(X + 1.0, np.arange(60) % 3)),
+        lambda: cb.calibrators.FastSeparation().fit(P, X=X, reference=(X + 1.0, np.arange(60) % 3)),
     ],
 )
 def test_at_the_line_of_the_call(fit):

@@ -10,7 +10,7 @@ from tools.compare_numbers import MAP, compare, without_words
 from tools.measure import places_that_ask_for_the_kind
 from tools.numbers_program import named
 
-from calibrant.scalings import TemperatureScaling
+from calibrant.calibrators import TemperatureScaling
 
 
 def test_names_may_be_renamed_and_words_may_change_but_no_number_may():

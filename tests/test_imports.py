@@ -17,18 +17,17 @@ def _plant(folder, text, tmp_path):
 
 
 BROKEN = {
-    "backwards": ("maps", "from calibrant.metrics.all_classes import accuracy", "comes after it"),
+    "backwards": ("metrics", "from calibrant.audits.audit import audit", "comes after it"),
     "later folder": (
-        "confidence",
-        "from calibrant.wrap.per_class import PerClass",
+        "metrics",
+        "from calibrant.calibrators.multiclass import PerClass",
         "comes after it",
     ),
-    "relative": ("signals", "from ..cli.main import main", "comes after it"),
+    "relative": ("calibrators", "from ..cli.main import main", "comes after it"),
     "module by name": ("predictions_", "from calibrant import errors", "has no place in the order"),
-    "scalings and maps": ("scalings", "import calibrant.maps.isotonic", "never see each other"),
     "inside a function": (
         "core",
-        "def f():\n    from calibrant.select.auto import AutoCalibrator",
+        "def f():\n    from calibrant.calibrators.auto import AutoCalibrator",
         "comes after it",
     ),
     "numerics and the door": (
@@ -41,15 +40,15 @@ BROKEN = {
         "import sklearn.isotonic",
         "sees NumPy and SciPy only",
     ),
-    "top of the package": ("select", "import calibrant as cb", "imports the top"),
-    "top by name": ("select", "from calibrant import Isotonic", "imports the top"),
+    "top of the package": ("monitoring", "import calibrant as cb", "imports the top"),
+    "top by name": ("monitoring", "from calibrant import Isotonic", "imports the top"),
     "matplotlib elsewhere": (
         "reporting",
         "def f():\n    import matplotlib.pyplot",
         "only displays/ may know",
     ),
     "matplotlib as an extra elsewhere": (
-        "maps",
+        "metrics",
         "x = import_extra('matplotlib', 'plots', 'plot')",
         "only displays/ may know",
     ),
@@ -65,7 +64,7 @@ BROKEN = {
     ),
     "private object": ("metrics", "from scipy.stats import _continuous_distns", "is private"),
     "nested in a class": (
-        "maps",
+        "metrics",
         "class A:\n    if True:\n        import calibrant.displays.reliability",
         "comes after it",
     ),
@@ -83,21 +82,25 @@ def test_a_planted_violation_is_found(case, tmp_path):
 
 @pytest.mark.parametrize("how", ["", "def f():\n    ", "if TYPE_CHECKING:\n    "])
 def test_a_circle_of_modules_is_found_wherever_it_closes(how, tmp_path):
-    folder = tmp_path / "calibrant" / "maps"
+    folder = tmp_path / "calibrant" / "calibrators"
     folder.mkdir(parents=True)
-    (folder / "first.py").write_text("from calibrant.maps.second import a", encoding="utf-8")
-    (folder / "second.py").write_text("import calibrant.maps.third", encoding="utf-8")
+    (folder / "first.py").write_text("from calibrant.calibrators.second import a", encoding="utf-8")
+    (folder / "second.py").write_text("import calibrant.calibrators.third", encoding="utf-8")
     (folder / "third.py").write_text("import numpy", encoding="utf-8")
     assert check_package(tmp_path / "calibrant") == []
-    (folder / "third.py").write_text(f"{how}from calibrant.maps import first", encoding="utf-8")
+    (folder / "third.py").write_text(
+        f"{how}from calibrant.calibrators import first", encoding="utf-8"
+    )
     (found,) = check_package(tmp_path / "calibrant")
     assert "is a circle of imports" in found.message
-    assert all(f"calibrant.maps.{name}" in found.message for name in ("first", "second", "third"))
+    assert all(
+        f"calibrant.calibrators.{name}" in found.message for name in ("first", "second", "third")
+    )
 
 
 ALLOWED = {
-    "earlier folder": ("confidence", "from calibrant.maps.isotonic import Isotonic"),
-    "same folder": ("maps", "from calibrant.maps.platt import Platt"),
+    "earlier folder": ("decisions", "from calibrant.calibrators.maps.isotonic import Isotonic"),
+    "same folder": ("calibrators", "from calibrant.calibrators.maps.platt import Platt"),
     "core": (
         "metrics",
         "import numpy as np\nfrom scipy import special\nfrom sklearn.base import clone",
@@ -108,8 +111,8 @@ ALLOWED = {
     "click": ("cli", "import click\nimport calibrant as cb"),
     "door as a module": ("core", "from calibrant import errors"),
     "by name, at run time": (
-        "wrap",
-        "def f():\n    importlib.import_module('calibrant.select.auto')",
+        "decisions",
+        "def f():\n    importlib.import_module('calibrant.calibrators.auto')",
     ),
 }
 

@@ -293,7 +293,7 @@ REFUSED = {
     "report": lambda y, p: cb.report(y, p),
     "rule": lambda y, p: cb.SelectiveClassifier().fit(p, y),
     "sets": lambda y, p: cb.ConformalSets().fit(p, y),
-    "Venn-Abers": lambda y, p: cb.maps.VennAbers().fit(p, y),
+    "Venn-Abers": lambda y, p: cb.calibrators.VennAbers().fit(p, y),
     "regression": lambda y, p: metrics.mean_absolute_error(y, p),
     "an array": lambda y, p: np.asarray(y),
 }

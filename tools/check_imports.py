@@ -22,14 +22,9 @@ ORDER = (
     "core",
     "datasets",
     "metrics",
+    "calibrators",
     "_support",
-    "neighbors",
-    "signals",
-    "maps",
-    "scalings",
     "regression",
-    "confidence",
-    "pools",
     "wrap",
     "select",
     "models",
@@ -49,9 +44,6 @@ ORDER = (
     "cli",
     "__main__",
 )
-
-#: Never see each other, whatever the order says.
-STRANGERS = ("maps", "scalings")
 
 #: May import the package's own top (``import calibrant``), which re-exports everything.
 ABOVE_TOP = ("testing", "cli")
@@ -184,11 +176,6 @@ def _own(folder: str, item: _Import) -> str | None:
         return None
     if folder == "_numerics":
         return f"_numerics imports {item.module}; it takes arrays and sees NumPy and SciPy only."
-    if folder in STRANGERS and target in STRANGERS:
-        return (
-            f"{folder} imports {item.module}; {' and '.join(STRANGERS)} never see each other: move"
-            " what they share to _numerics."
-        )
     if ORDER.index(target) > ORDER.index(folder):
         return (
             f"{folder} imports {item.module}, which comes after it; the order is"

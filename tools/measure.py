@@ -65,7 +65,7 @@ p = rng.uniform(0.02, 0.98, 300)
 P, y = np.column_stack([1 - p, p]), (rng.random(300) < p**1.5).astype(int)
 out = {{}}
 for name, arguments in (("classes", (y, P)), ("numbers", (rng.normal(size=300), np.zeros(300), np.full(300, 0.8)))):
-    identity = cb.scalings.Identity() if name == "classes" else cb.regression.ForecastIdentity()
+    identity = cb.calibrators.Identity() if name == "classes" else cb.regression.ForecastIdentity()
     cb.report(*arguments, calibrator=identity, n_resamples=2)
     count["n"] = 0
     sys.setprofile(seen)

@@ -1,4 +1,4 @@
-"""Run the tests that concern one file: ``python tools/near.py src/calibrant/maps/platt.py``.
+"""Run the tests that concern one file: ``python tools/near.py src/calibrant/metrics/proper.py``.
 
 First those of the file's own folder that carry its name, then those that name most of what it
 offers. After ``--seconds`` (50) the rest is skipped, and the number of skipped tests is printed.

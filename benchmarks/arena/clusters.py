@@ -51,7 +51,7 @@ def rows(seed=0):
     for images in IMAGES:
         fit, nothing = np.isin(image, order[:images]), None
         for name, make, clusters in (
-            ("Identity", cb.scalings.Identity, False),
+            ("Identity", cb.calibrators.Identity, False),
             ("TemperatureScaling", cb.TemperatureScaling, False),
             ("AutoCalibrator", cb.AutoCalibrator, False),
             ("AutoCalibrator, ``cluster=`` the image", cb.AutoCalibrator, True),

@@ -38,7 +38,7 @@ SCORES = {
 CALIBRATORS = {
     "": None,
     " after temperature": cb.TemperatureScaling,
-    " after structured vector": cb.scalings.StructuredVectorScaling,
+    " after structured vector": cb.calibrators.StructuredVectorScaling,
 }
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
+from calibrant.calibrators.candidates import CANDIDATES
 from calibrant.errors import CalibrationWarning
-from calibrant.select.candidates import CANDIDATES
 
 __all__ = ["changes", "cohorts", "world"]
 

@@ -51,7 +51,7 @@ def _compared(draw: Draw, other: Callable[[np.ndarray], np.ndarray], n: int, see
 #: Calibrator -> sizes at which it is advised on or against for true, sharp risks.
 ADVISED: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     "TemperatureScaling": (lambda: cb.TemperatureScaling(), (50, 100, 200)),
-    "OneVsRest(Beta)": (lambda: cb.OneVsRest(cb.maps.Beta()), (250,)),
+    "OneVsRest(Beta)": (lambda: cb.OneVsRest(cb.calibrators.Beta()), (250,)),
     "the automatic choice": (lambda: cb.AutoCalibrator(), (100,)),
 }
 
@@ -92,7 +92,7 @@ def _comfort(n: int, seed: int) -> tuple[bool, bool]:
     top = rng.random(n) < 0.05
     p = np.where(top, 0.97, rng.uniform(0.02, 0.9, n))
     found = _verdict(
-        (rng.random(n) < np.where(top, 0.55, p)).astype(int), p, cb.scalings.Identity()
+        (rng.random(n) < np.where(top, 0.55, p)).astype(int), p, cb.calibrators.Identity()
     )
     state = found.get("state")
     fine = state == "fine as it is" if state else found["model"] == "calibrated"

@@ -198,7 +198,7 @@ def _crossing(n: int, seed: int) -> bool:
     y = (rng.random(n) < sigmoid(z)).astype(int)
     costs = {"cost_false_positive": 19.0, "cost_false_negative": 1.0}
     found = cb.decisions.decision_threshold(
-        y, sigmoid(1.5 * z), calibrator=cb.scalings.Identity(), n_splits=2, **costs
+        y, sigmoid(1.5 * z), calibrator=cb.calibrators.Identity(), n_splits=2, **costs
     )
     return bool(found.low <= sigmoid(1.5 * np.log(19.0)) <= found.high)
 

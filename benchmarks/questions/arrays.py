@@ -118,7 +118,7 @@ def _scores(X: np.ndarray, y: np.ndarray, K: int, seed: int) -> list[float]:
     found = [
         P[new],
         cb.TemperatureScaling(classes=range(K)).fit(P[fit], y[fit]).predict_proba(P[new]),
-        cb.scalings.VectorScaling(classes=range(K)).fit(P[fit], y[fit]).predict_proba(P[new]),
+        cb.calibrators.VectorScaling(classes=range(K)).fit(P[fit], y[fit]).predict_proba(P[new]),
         cb.QuestionCalibrator(ordered=True).fit(P[fit], y[fit]).predict(P[new]),
     ]
     return [_ranked(one, y[new]) for one in found]

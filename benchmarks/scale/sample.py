@@ -59,7 +59,7 @@ def main():
         ("fit s", 6),
     )
     print(f"{'calibrator':>20}", *(f"{head:>{width}}" for head, width in heads))
-    for calibrator in (cb.TemperatureScaling(), cb.scalings.VectorScaling()):
+    for calibrator in (cb.TemperatureScaling(), cb.calibrators.VectorScaling()):
         name, start = type(calibrator).__name__, time.process_time()
         whole = type(calibrator)(classes=range(args.classes)).fit(P, y)
         seconds = time.process_time() - start

@@ -98,7 +98,7 @@ def fitted_and_seconds(name, P, y, repeats):
             said = FrozenEstimator(Said().fit(P, np.arange(P.shape[1])))
             model = CalibratedClassifierCV(said, method=SCIKIT_LEARN[name]).fit(P, y)
         else:
-            model = {"automatic": cb.AutoCalibrator, "SMS": cb.scalings.StructuredMatrixScaling}[
+            model = {"automatic": cb.AutoCalibrator, "SMS": cb.calibrators.StructuredMatrixScaling}[
                 name
             ]().fit(P, y)
         seconds.append(time.process_time() - start)

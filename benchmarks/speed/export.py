@@ -31,32 +31,32 @@ from calibrant.export.subject import QUANTILES
 CLASSES, ROWS = 4, 2_000
 METHODS = [
     cb.TemperatureScaling(),
-    cb.scalings.EnsembleTemperature(),
-    cb.scalings.CategoryTemperature(),
-    cb.scalings.AwardTemperature(),
-    cb.scalings.VectorScaling(),
-    cb.scalings.MatrixScaling(),
-    cb.scalings.StructuredVectorScaling(),
-    cb.scalings.StructuredMatrixScaling(),
-    cb.scalings.DirichletCalibration(),
-    cb.scalings.EnsembleMatrixScaling(),
-    cb.scalings.IntraOrderPreserving(),
-    cb.scalings.IsotonicOneVsRest(),
-    cb.scalings.IsotonicPreserving(),
-    cb.scalings.GaussianProcessCalibration(monotone=True),
+    cb.calibrators.EnsembleTemperature(),
+    cb.calibrators.CategoryTemperature(),
+    cb.calibrators.AwardTemperature(),
+    cb.calibrators.VectorScaling(),
+    cb.calibrators.MatrixScaling(),
+    cb.calibrators.StructuredVectorScaling(),
+    cb.calibrators.StructuredMatrixScaling(),
+    cb.calibrators.DirichletCalibration(),
+    cb.calibrators.EnsembleMatrixScaling(),
+    cb.calibrators.IntraOrderPreserving(),
+    cb.calibrators.IsotonicOneVsRest(),
+    cb.calibrators.IsotonicPreserving(),
+    cb.calibrators.GaussianProcessCalibration(monotone=True),
     *(
         cb.OneVsRest(m)
         for m in (
             cb.Isotonic(),
-            cb.maps.CenteredIsotonic(),
-            cb.maps.Beta(),
+            cb.calibrators.CenteredIsotonic(),
+            cb.calibrators.Beta(),
             cb.Platt(),
-            cb.maps.Spline(),
-            cb.maps.VennAbers(),
+            cb.calibrators.Spline(),
+            cb.calibrators.VennAbers(),
         )
     ),
-    cb.OneVsRest(cb.maps.HistogramBinning()),
-    cb.OneVsRest(cb.maps.QuadraticScaling()),
+    cb.OneVsRest(cb.calibrators.HistogramBinning()),
+    cb.OneVsRest(cb.calibrators.QuadraticScaling()),
     cb.ConfidenceCalibrator(),
     cb.AutoCalibrator(),
 ]
@@ -74,8 +74,8 @@ ERROR_BARS = [
 ]
 OF_LOGITS = [
     cb.TemperatureScaling(inputs="logit"),
-    cb.scalings.VectorScaling(inputs="logit"),
-    cb.scalings.MatrixScaling(inputs="logit"),
+    cb.calibrators.VectorScaling(inputs="logit"),
+    cb.calibrators.MatrixScaling(inputs="logit"),
 ]
 #: What a row of each kind is; of forecasts the same of means and errors.
 KINDS = {

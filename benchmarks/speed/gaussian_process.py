@@ -34,7 +34,7 @@ def main():
             spent = []
             for _ in range(REPEATS):
                 start = time.process_time()
-                cal = cb.scalings.GaussianProcessCalibration(inputs=inputs).fit(X, y)
+                cal = cb.calibrators.GaussianProcessCalibration(inputs=inputs).fit(X, y)
                 spent.append(time.process_time() - start)
             slow |= min(spent) >= MOST
             print(

@@ -14,7 +14,7 @@ import numpy as np
 
 import calibrant as cb
 from calibrant._numerics import kernel_sums as search
-from calibrant.maps.kernel_density import GRID
+from calibrant.calibrators.maps.kernel_density import GRID
 
 N, K, FEW = 1_000_000, 100, 20_000
 
@@ -74,12 +74,12 @@ def main():
     rng = np.random.default_rng(0)
     score, correct, group = sample(N, K, rng)
     P, y = probabilities(score, correct, group, K)
-    calibrator = cb.ConfidenceCalibrator(map=cb.maps.KernelDensity(), per_class=True)
+    calibrator = cb.ConfidenceCalibrator(map=cb.calibrators.KernelDensity(), per_class=True)
     whole, calibrator = timed(lambda: calibrator.fit(P, y))
     scan, _ = timed(lambda: (P.max(axis=1), P.argmax(axis=1), P.sum(axis=1)))
     weight = np.ones(N)
     maps_only, maps = timed(
-        lambda: cb.maps.KernelDensity()._fit_groups(score, correct, weight, group, K)
+        lambda: cb.calibrators.KernelDensity()._fit_groups(score, correct, weight, group, K)
     )
     apply, _ = timed(lambda: calibrator.predict_confidence(P))
     tried = sum(len(m.search_) for m in maps)
@@ -95,7 +95,7 @@ def main():
     for n_classes in (K, 1):
         few = sample(FEW, n_classes, rng)
         binned, maps = timed(
-            lambda few=few, k=n_classes: cb.maps.KernelDensity()._fit_groups(
+            lambda few=few, k=n_classes: cb.calibrators.KernelDensity()._fit_groups(
                 *few[:2], np.ones(FEW), few[2], k
             )
         )

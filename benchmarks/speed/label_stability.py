@@ -57,10 +57,12 @@ def measure(n, n_classes):
     """{"name": CPU seconds} of one size."""
     logits, y = sample(n, n_classes)
     fits = {
-        "Hoki, Gaussian noise": lambda: cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y),
+        "Hoki, Gaussian noise": lambda: cb.calibrators.HokiCalibrator(inputs="logit").fit(
+            logits, y
+        ),
         "Hoki, uniform noise": (
-            lambda: cb.confidence.HokiCalibrator(
-                signal=cb.signals.LabelStability(noise="uniform"), inputs="logit"
+            lambda: cb.calibrators.HokiCalibrator(
+                signal=cb.calibrators.LabelStability(noise="uniform"), inputs="logit"
             ).fit(logits, y)
         ),
         "temperature, calibrant": lambda: cb.TemperatureScaling(inputs="logit").fit(logits, y),
@@ -68,7 +70,7 @@ def measure(n, n_classes):
     }
     turns = [{name: cpu_seconds(fit) for name, fit in fits.items()} for _ in range(TURNS)]
     best = {name: min(turn[name] for turn in turns) for name in fits}
-    scales = len(cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y).signal_.scales_)
+    scales = len(cb.calibrators.HokiCalibrator(inputs="logit").fit(logits, y).signal_.scales_)
     return best | {
         "Hoki, 1,000 draws a scale": min(sampled_seconds(logits, scales) for _ in range(TURNS))
     }

@@ -45,7 +45,7 @@ class Ours:
     """An index of ours, of all points."""
 
     def __init__(self, engine, metric, X, y):
-        from calibrant.neighbors import BruteIndex, ExactIndex
+        from calibrant.calibrators import BruteIndex, ExactIndex
 
         index = ExactIndex(metric) if engine == "ours" else BruteIndex()
         self.index = index.fit(X, y, int(y.max()) + 1)

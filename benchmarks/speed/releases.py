@@ -93,8 +93,8 @@ def kernels():
     score, hit = P2[:, 1], y2.astype(float)
     tempered, choice = cb.TemperatureScaling().fit(P, y), cb.AutoCalibrator().fit(P, y)
     compiled = {name: one.compile() for name, one in (("t", tempered), ("a", choice))}
-    isotonic, platt = part("Isotonic", cb.maps), part("Platt", cb.maps)
-    ems, sms = (part(f"{name}MatrixScaling", cb.scalings) for name in ("Ensemble", "Structured"))
+    isotonic, platt = part("Isotonic", cb.calibrators), part("Platt", cb.calibrators)
+    ems, sms = (part(f"{name}MatrixScaling", cb.calibrators) for name in ("Ensemble", "Structured"))
     one = P[:1]
     return {
         "temperature, 8,000 x 500": (

@@ -24,7 +24,7 @@ from benchmarks.papers.geometric.data import load
 import calibrant as cb
 from calibrant._numerics.separation import min_max
 from calibrant._numerics.threads import set_threads
-from calibrant.neighbors.exact import BruteIndex, ExactIndex, split
+from calibrant.calibrators.neighbors import BruteIndex, ExactIndex, split
 
 TRAIN, CLASSES = 42_000, 10
 SINGLES, PAIRS, BRUTE_PAIRS, ZONES = 100, 200, 2, 30
@@ -102,7 +102,7 @@ def off_all_pairs(X, y, queries, group):
     """
     wide, P, errors = X.astype(np.float64), np.eye(CLASSES), []
     ways = {
-        how: cb.signals.PairwiseSeparation(how).fit(P, X=queries[:CLASSES], reference=(X, y))
+        how: cb.calibrators.PairwiseSeparation(how).fit(P, X=queries[:CLASSES], reference=(X, y))
         for how in ("min-max", "max-min")
     }
     for i in range(BRUTE_PAIRS):
@@ -189,9 +189,9 @@ def pairwise(X, y, queries, group):
     )
     P, wrong = np.eye(CLASSES)[group], np.eye(CLASSES)[(group + 1) % CLASSES]
     for name, signal in (
-        ("min-max", cb.signals.PairwiseSeparation()),
-        ("max-min", cb.signals.PairwiseSeparation("max-min")),
-        ("zone", cb.signals.MaximalZone()),
+        ("min-max", cb.calibrators.PairwiseSeparation()),
+        ("max-min", cb.calibrators.PairwiseSeparation("max-min")),
+        ("zone", cb.calibrators.MaximalZone()),
     ):
         signal.fit(P[:1], group[:1], X=queries[:1], reference=(X, y))
         times = [

@@ -26,12 +26,12 @@ def table(n_classes):
     P, y = outputs(n_classes)
     parts = [
         cb.TemperatureScaling(),
-        cb.scalings.StructuredVectorScaling(),
-        cb.scalings.StructuredMatrixScaling(),
+        cb.calibrators.StructuredVectorScaling(),
+        cb.calibrators.StructuredMatrixScaling(),
         cb.OneVsRest(cb.Isotonic()),
-        cb.OneVsRest(cb.maps.Beta()),
-        cb.scalings.IsotonicOneVsRest(),
-        cb.scalings.EnsembleMatrixScaling(),
+        cb.OneVsRest(cb.calibrators.Beta()),
+        cb.calibrators.IsotonicOneVsRest(),
+        cb.calibrators.EnsembleMatrixScaling(),
         cb.AutoCalibrator(),
     ]
     head = f"{n_classes} classes{'':24} one row: compiled / predict_proba, us   target"

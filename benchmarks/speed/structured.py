@@ -18,7 +18,10 @@ from calibrant._numerics.threads import set_threads
 
 REPEATS = 5
 ROWS = 5_000
-OURS = {"svs": cb.scalings.StructuredVectorScaling, "sms": cb.scalings.StructuredMatrixScaling}
+OURS = {
+    "svs": cb.calibrators.StructuredVectorScaling,
+    "sms": cb.calibrators.StructuredMatrixScaling,
+}
 
 
 def rows():

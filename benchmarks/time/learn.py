@@ -16,8 +16,7 @@ from benchmarks.questions.table import goal, line
 from scipy.special import expit, log_softmax, logit, softmax
 
 import calibrant as cb
-from calibrant.maps import Beta, Isotonic, Platt
-from calibrant.scalings import VectorScaling
+from calibrant.calibrators import Beta, Isotonic, Platt, VectorScaling
 
 __all__ = ["run"]
 

@@ -19,7 +19,7 @@ from benchmarks.arena.outputs import FOLDER as STAGE2
 from benchmarks.questions.table import goal, line
 from scipy.special import expit, gammainc, gammaln, logit
 
-from calibrant.maps import Platt
+from calibrant.calibrators import Platt
 from calibrant.monitoring import CalibrationMonitor
 
 __all__ = ["run"]

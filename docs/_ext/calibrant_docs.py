@@ -9,7 +9,6 @@ leads nowhere is a warning.
 
 import importlib
 import inspect
-import pkgutil
 from functools import cache
 from pathlib import Path
 from typing import ClassVar
@@ -21,7 +20,6 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
 
 import calibrant as cb
-from calibrant import neighbors
 from calibrant.core.metric_kinds import Metric
 
 __all__ = ["MethodTable", "setup"]
@@ -88,6 +86,11 @@ FACES = (
     "calibrant.reporting.report",
     "calibrant.displays.paper",
 )
+#: Modules of estimators that are passed as an option, each at the path of its module.
+OPTIONS = tuple(
+    f"calibrant.calibrators.{name}"
+    for name in ("neighbors", "stored_points", "reductions", "feature_space")
+)
 #: Modules of which only these names are public.
 ALONE = {
     "calibrant.reporting.report": ("Report",),
@@ -106,19 +109,16 @@ def exported():
             if callable(value) and id(value) not in seen:
                 seen.add(id(value))
                 yield path, name, value
-    yield from options(neighbors)
+    for name in OPTIONS:
+        yield from options(importlib.import_module(name))
 
 
-def options(package):
-    """The same of a package whose modules export what is passed as an option: its estimators,
-    each at the path of its module.
-    """
-    for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        module = importlib.import_module(info.name)
-        for name in getattr(module, "__all__", ()):
-            value = getattr(module, name)
-            if inspect.isclass(value) and issubclass(value, BaseEstimator):
-                yield info.name, name, value
+def options(module):
+    """The same of a module that exports what is passed as an option: its estimators."""
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) and issubclass(value, BaseEstimator):
+            yield module.__name__, name, value
 
 
 def subject(value):
@@ -264,8 +264,8 @@ def _pages():
     names = {}
     for path, name, _ in exported():
         public = (
-            f"calibrant.neighbors.{name}"
-            if path.startswith("calibrant.neighbors.")
+            f"calibrant.calibrators.{name}"
+            if path.startswith("calibrant.calibrators.")
             else f"{path}.{name}"
         )
         for alias in (name, public, public.removeprefix("calibrant.")):

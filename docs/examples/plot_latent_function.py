@@ -27,7 +27,7 @@ P /= P.sum(axis=1, keepdims=True)
 fit, test = np.arange(len(y_rest)) % 2 == 0, np.arange(len(y_rest)) % 2 == 1
 logits = np.log(P)
 
-cal = cb.scalings.GaussianProcessCalibration(inputs="logit", monotone=True).fit(
+cal = cb.calibrators.GaussianProcessCalibration(inputs="logit", monotone=True).fit(
     logits[fit], y_rest[fit]
 )
 cb.displays.LatentFunctionDisplay.from_calibrator(cal, logits[fit], name="Naive Bayes on digits")

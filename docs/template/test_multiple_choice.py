@@ -105,7 +105,7 @@ def test_a_report_is_made_before_and_after_calibration(tmp_path):
 
 def test_calibrators_are_compared_on_a_page_and_with_held_out_rows():
     y, P = data()
-    named = {"as it is": cb.scalings.Identity(), "temperature": QuestionTemperature()}
+    named = {"as it is": cb.calibrators.Identity(), "temperature": QuestionTemperature()}
     found = cb.report(y, P, calibrator=named, n_resamples=100)
     assert [row["name"] for row in found.to_dict()["alternatives"]] == ["temperature", "as it is"]
     assert "Compared on the same rows" in found.to_markdown()

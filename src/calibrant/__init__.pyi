@@ -1,19 +1,23 @@
-from calibrant import confidence as confidence
+from calibrant import calibrators as calibrators
 from calibrant import core as core
 from calibrant import decisions as decisions
 from calibrant import displays as displays
 from calibrant import errors as errors
 from calibrant import export as export
-from calibrant import maps as maps
 from calibrant import metrics as metrics
 from calibrant import monitoring as monitoring
 from calibrant import regression as regression
-from calibrant import scalings as scalings
-from calibrant import signals as signals
 from calibrant import wrap as wrap
 from calibrant.audits.audit import audit as audit
+from calibrant.calibrators.auto import AutoCalibrator as AutoCalibrator
+from calibrant.calibrators.calibrated_classifier import CalibratedClassifier as CalibratedClassifier
+from calibrant.calibrators.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
+from calibrant.calibrators.group_calibrator import GroupCalibrator as GroupCalibrator
+from calibrant.calibrators.maps.isotonic import Isotonic as Isotonic
+from calibrant.calibrators.maps.platt import Platt as Platt
+from calibrant.calibrators.one_vs_rest import OneVsRest as OneVsRest
+from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
 from calibrant.comparison.versions import compare_versions as compare_versions
-from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
 from calibrant.core.cards import cite as cite
 from calibrant.core.exports import __version__ as __version__
 from calibrant.core.forecast import NormalForecast as NormalForecast
@@ -22,10 +26,7 @@ from calibrant.core.saving import load as load
 from calibrant.decisions.conformal_sets import ConformalSets as ConformalSets
 from calibrant.decisions.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from calibrant.frames.evaluate import evaluate as evaluate
-from calibrant.maps.isotonic import Isotonic as Isotonic
-from calibrant.maps.platt import Platt as Platt
 from calibrant.metrics.comparison import compare as compare
-from calibrant.models.calibrated_classifier import CalibratedClassifier as CalibratedClassifier
 from calibrant.models.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
 from calibrant.models.conformal_regressor import ConformalRegressor as ConformalRegressor
 from calibrant.monitoring.over_time import monitor as monitor
@@ -40,12 +41,8 @@ from calibrant.regression.conformal import ConformalIntervals as ConformalInterv
 from calibrant.regression.variance import StdScaling as StdScaling
 from calibrant.reporting.paper import figure as figure
 from calibrant.reporting.report import report as report
-from calibrant.scalings.temperature import TemperatureScaling as TemperatureScaling
-from calibrant.select.auto import AutoCalibrator as AutoCalibrator
 from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoRegressionCalibrator
 from calibrant.shift.estimated_performance import estimate_performance as estimate_performance
 from calibrant.shift.importance_weights import ImportanceWeights as ImportanceWeights
-from calibrant.wrap.group_calibrator import GroupCalibrator as GroupCalibrator
-from calibrant.wrap.one_vs_rest import OneVsRest as OneVsRest
 
 __all__: list[str]

@@ -280,9 +280,9 @@ def test_few_rows_stay_as_they_are():
     [
         cb.Platt(),
         cb.Platt(scale="probability"),
-        cb.maps.Beta(),
-        cb.maps.QuadraticScaling(),
-        cb.maps.Spline(),
+        cb.calibrators.Beta(),
+        cb.calibrators.QuadraticScaling(),
+        cb.calibrators.Spline(),
     ],
     ids=str,
 )

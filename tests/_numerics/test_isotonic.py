@@ -39,7 +39,9 @@ def test_knots_that_are_nearly_one_are_joined_by_a_line_all_the_same():
 
 
 @pytest.mark.parametrize(
-    "map_", [cb.Isotonic(), cb.maps.CenteredIsotonic(), cb.maps.NearIsotonic()], ids=repr
+    "map_",
+    [cb.Isotonic(), cb.calibrators.CenteredIsotonic(), cb.calibrators.NearIsotonic()],
+    ids=repr,
 )
 def test_maps_stay_finite_between_tiny_scores(map_):
     """The probabilities of a naive Bayes model end at 1e-320."""
@@ -54,8 +56,8 @@ def test_calibrators_stay_finite_between_tiny_probabilities():
     p = np.concatenate([np.zeros(30), np.full(30, 1e-310), np.full(30, 0.5)])
     y = np.repeat([0, 0, 1, 0, 1], [30, 10, 20, 5, 25])
     for calibrator in (
-        cb.scalings.IsotonicPreserving(),
-        cb.scalings.IsotonicOneVsRest(temperature=False),
+        cb.calibrators.IsotonicPreserving(),
+        cb.calibrators.IsotonicOneVsRest(temperature=False),
         cb.OneVsRest(cb.Isotonic()),
     ):
         Q = calibrator.fit(p, y).predict_proba([1e-311, 5e-311, 9e-311, 0.1])

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 from calibrant._numerics.online import CENTRES, Cells, begin_isotonic
-from calibrant.maps import Isotonic
+from calibrant.calibrators import Isotonic
 
 RATES = np.array([np.inf, 0.0, 0.01])
 

@@ -12,7 +12,7 @@ def found():
     rng = np.random.default_rng(0)
     p = rng.random(200)
     return cb.report(
-        (rng.random(200) < p).astype(int), p, n_splits=2, calibrator=cb.scalings.Identity()
+        (rng.random(200) < p).astype(int), p, n_splits=2, calibrator=cb.calibrators.Identity()
     )
 
 

@@ -380,7 +380,11 @@ def test_audits_and_reports_cut_the_same_numbers():
     y = (rng.random(n) < p).astype(int)
     ages, rooms = np.arange(n) % 40, np.arange(n) % 3
     found = cb.report(
-        y, p, groups={"age": ages, "rooms": rooms}, calibrator=cb.scalings.Identity(), n_resamples=0
+        y,
+        p,
+        groups={"age": ages, "rooms": rooms},
+        calibrator=cb.calibrators.Identity(),
+        n_resamples=0,
     ).to_dict()
     parts = {f"{low} to {low + 7}" for low in range(0, 40, 8)}
     assert {row["group"] for row in found["groups"]} == {

@@ -132,7 +132,7 @@ def test_the_fingerprint_of_a_method_follows_its_imports_and_no_others():
 
 
 def test_a_limit_keeps_a_method_out_of_large_runs():
-    method = Method("slow", cb.scalings.Identity, limit=Limit("slow", classes=10, cells=5_000))
+    method = Method("slow", cb.calibrators.Identity, limit=Limit("slow", classes=10, cells=5_000))
     assert method.enters(500, 10)
     assert not method.enters(501, 10)
     assert not method.enters(50, 11)

@@ -106,7 +106,7 @@ def test_a_row_of_results_has_its_columns(n_classes, columns):
     assert ("n_classes" in rows[0]) == (n_classes == 3)
     base = list(
         calarena.run_method(
-            Method("Identity", cb.scalings.Identity), stored(n_classes), n_classes == 2
+            Method("Identity", cb.calibrators.Identity), stored(n_classes), n_classes == 2
         )
     )
     assert all(
@@ -121,7 +121,7 @@ def test_a_method_that_fails_leaves_the_probabilities_and_says_so(capsys):
             raise RuntimeError("no")
 
     row = next(calarena.run_method(Method("Broken", Broken), stored(2), True))
-    same = next(calarena.run_method(Method("Identity", cb.scalings.Identity), stored(2), True))
+    same = next(calarena.run_method(Method("Identity", cb.calibrators.Identity), stored(2), True))
     assert row["Broken_brier"] == pytest.approx(same["Identity_brier"], rel=1e-6)
     assert "RuntimeError: no" in capsys.readouterr().err
 

@@ -49,20 +49,20 @@ def test_whole_tracks_go_to_one_side():
 def test_the_authors_way_is_fast_separation(problem):
     X, y, group = problem.data.X, problem.y["train"], problem.said["test"].argmax(axis=1)
     theirs, _, size = authors.authors_way(X["train"], y, X["test"], group, 3)
-    ours = problem.scores("fast l2", cb.signals.FastSeparation(scale="none"))
+    ours = problem.scores("fast l2", cb.calibrators.FastSeparation(scale="none"))
     np.testing.assert_allclose(theirs, ours["test"], atol=1e-12)
     assert size == 3 * X["train"].nbytes
 
 
 def test_what_was_computed_is_read_again(problem):
-    made = problem.scores("fast l2", cb.signals.FastSeparation())
+    made = problem.scores("fast l2", cb.calibrators.FastSeparation())
     again = problem.scores("fast l2", None)
     assert all((made[part] == again[part]).all() for part in ("validation", "test", "seconds"))
 
 
 def test_every_method_gives_measures_and_separation_helps(problem):
     found = methods.baselines(problem) | methods.separations(
-        problem, "fast l2", problem.scores("fast l2", cb.signals.FastSeparation())
+        problem, "fast l2", problem.scores("fast l2", cb.calibrators.FastSeparation())
     )
     assert set(page.ECE_COLUMNS.values()) <= set(found)
     values = {method: measure.measures(*pair) for method, pair in found.items()}

@@ -238,7 +238,7 @@ def test_wrong_usage(run, npz):
 
 def _saved(npz):
     path = npz.parent / "m.calibrant"
-    cb.scalings.Identity().fit([[0.5, 0.5]], [0]).save(path)
+    cb.calibrators.Identity().fit([[0.5, 0.5]], [0]).save(path)
     return path
 
 
@@ -274,7 +274,7 @@ def test_several_methods_are_compared(run, npz, predictions, tmp_path):
     assert made["by_class"]["sentence"] in found.stdout
     given = [
         cb.TemperatureScaling(),
-        cb.scalings.CategoryTemperature(),
+        cb.calibrators.CategoryTemperature(),
         cb.ConfidenceCalibrator(map=cb.Isotonic(), per_class=True),
     ]
     same = cb.report(y, P, calibrator=given, target="answer").to_dict()["by_class"]

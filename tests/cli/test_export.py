@@ -56,7 +56,7 @@ def test_what_cannot_be_written_is_one_sentence(run, saved, tmp_path):
         "name must be letters"
         in run("export", "model.calibrant", "-o", "out.c", "--name", "a b", code=1).output
     )
-    cb.confidence.HokiCalibrator().fit([[0.9, 0.1], [0.2, 0.8]] * 10, [0, 1] * 10).save(
+    cb.calibrators.HokiCalibrator().fit([[0.9, 0.1], [0.2, 0.8]] * 10, [0, 1] * 10).save(
         tmp_path / "hoki.calibrant"
     )
     assert (

@@ -108,7 +108,7 @@ def test_a_nested_prediction_is_replaced_where_it_is(run, tmp_path):
         '{"model": {"p": 0.25, "v": "ü"}, "y": 0}\n{"model": {"v": "2", "p": 0.5}, "y": 1}\n',
         encoding="utf-8",
     )
-    cb.scalings.Identity().fit([0.5, 0.5], [0, 1]).save(tmp_path / "m")
+    cb.calibrators.Identity().fit([0.5, 0.5], [0, 1]).save(tmp_path / "m")
     run("apply", "m", "f.jsonl", "--probabilities", "model.p", "-o", "o.jsonl")
     first = (tmp_path / "o.jsonl").read_text("utf-8").splitlines()[0]
     assert first == '{"model": {"p": 0.25, "v": "ü"}, "y": 0, "confidence": 0.75}'

@@ -10,9 +10,9 @@ from calibrant.errors import InputError
 def test_names():
     found = methods()
     assert isinstance(found["temperature"](), cb.TemperatureScaling)
-    assert isinstance(found["identity"](), cb.scalings.Identity)
-    assert isinstance(found["histogram-binning"]().map, cb.maps.HistogramBinning)
-    assert isinstance(found["temperature-isotonic"](), cb.scalings.IsotonicOneVsRest)
+    assert isinstance(found["identity"](), cb.calibrators.Identity)
+    assert isinstance(found["histogram-binning"]().map, cb.calibrators.HistogramBinning)
+    assert isinstance(found["temperature-isotonic"](), cb.calibrators.IsotonicOneVsRest)
     assert not {"confidence", *RENAMED} & set(found)
     assert set(RENAMED.values()) <= set(found)
 

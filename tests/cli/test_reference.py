@@ -95,7 +95,7 @@ def _said(frame):
 def _in_python(frames):
     """The calibrator that Python fits on the same rows."""
     log, train = frames["log"], frames["train"]
-    return cb.confidence.GeometricCalibrator().fit(
+    return cb.calibrators.GeometricCalibrator().fit(
         _said(log),
         log["y"],
         X=log[FEATURES],
@@ -319,7 +319,7 @@ def test_one_risk_of_an_event_takes_training_rows_with_several_other_labels(tmp_
     applied = _run("apply", model, tmp_path / "log.csv", "--risk", "risk", "-o", out)
     assert applied.exit_code == 0, applied.output
     P = np.column_stack([1.0 - log.risk, log.risk])
-    expected = cb.confidence.GeometricCalibrator().fit(
+    expected = cb.calibrators.GeometricCalibrator().fit(
         P,
         log.y == "yes",
         X=log[FEATURES],

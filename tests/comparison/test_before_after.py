@@ -42,7 +42,7 @@ def test_rows_are_calibrated_as_honestly_as_the_arguments_allow(make):
 @TASKS
 def test_what_came_of_no_calibration_is_nothing(make):
     record, _ = make()
-    found = compare(record, cb.scalings.Identity())
+    found = compare(record, cb.calibrators.Identity())
     assert found.evaluation == "none"
     assert found.shown is record
     assert final(found, record) is None
@@ -59,6 +59,6 @@ def test_forecasts_out_of_fold_are_those_of_fits_on_the_other_folds():
 
 def test_the_label_of_a_confidence_stays_the_models_own():
     record, _ = classes()
-    after = compare(record, cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning())).after
+    after = compare(record, cb.ConfidenceCalibrator(map=cb.calibrators.HistogramBinning())).after
     assert (after.predicted == record.predicted).all()
     assert (after.probabilities.argmax(axis=1) != record.predicted).any()

@@ -16,7 +16,7 @@ def data(n=120):
 def test_code_of_a_report_applies_the_calibrator():
     p, y = data()
     cal = cb.ConfidenceCalibrator(
-        signal=cb.signals.Margin(), map=cb.Isotonic(), per_class=False, classes=[0, 1]
+        signal=cb.calibrators.Margin(), map=cb.Isotonic(), per_class=False, classes=[0, 1]
     ).fit(p, y)
     lines = choice(cal, read(p, y)).code
     names = {"P_calibration": p, "y_calibration": y, "P_new": p[:5]}

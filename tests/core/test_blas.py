@@ -85,8 +85,9 @@ def test_the_first_call_of_a_process_limits_every_library():
 import numpy as np, calibrant as cb
 from threadpoolctl import ThreadpoolController
 from calibrant.core import estimators as blas
-cb.scalings.Identity().fit([[0.2, 0.8]], [1])
-from calibrant import signals, scalings, regression, select
+cb.calibrators.Identity().fit([[0.2, 0.8]], [1])
+from calibrant import calibrators
+from calibrant import regression, select
 import scipy.linalg
 limited = blas._state["controller"].lib_controllers
 every = ThreadpoolController().select(user_api="blas").lib_controllers

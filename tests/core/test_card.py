@@ -24,7 +24,7 @@ MADE = {
         P,
         classes=CLASSES,
         target="answer",
-        calibrator=cb.scalings.Identity(),
+        calibrator=cb.calibrators.Identity(),
         title=HOSTILE,
     ),
     "report of forecasts": lambda: cb.report(P, 0.5 * Y, np.ones(600), title=HOSTILE),

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.calibrators import LabelStability
 from calibrant.core.cards import PAPERS, SECTION, works_of
 from calibrant.core.exports import classes
-from calibrant.signals import LabelStability
 
 ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(0)
@@ -40,11 +40,11 @@ def test_every_references_section_is_read():
 
 def test_the_papers_of_the_five_systems_are_cited_in_full():
     five = {
-        cb.confidence.GeometricCalibrator: "Gabriella Chouraqui",
-        cb.maps.ClassRate: "V. Adrian Cantu",
-        cb.scalings.GaussianProcessCalibration: "Rudolph Triebel",
+        cb.calibrators.GeometricCalibrator: "Gabriella Chouraqui",
+        cb.calibrators.ClassRate: "V. Adrian Cantu",
+        cb.calibrators.GaussianProcessCalibration: "Rudolph Triebel",
         cb.StdScaling: "Liran Gispan",
-        cb.confidence.HokiCalibrator: "Radoslav Ivanov",
+        cb.calibrators.HokiCalibrator: "Radoslav Ivanov",
     }
     for cls, author in five.items():
         assert author in cb.cite(cls).bibtex, cls.__name__
@@ -75,13 +75,13 @@ def test_a_fitted_choice_cites_what_it_chose():
 
 def test_metrics_and_things_without_references():
     assert "Naeini" in str(cb.cite(cb.metrics.expected_calibration_error))
-    assert len(cb.cite(cb.scalings.Identity()).references) == 1
+    assert len(cb.cite(cb.calibrators.Identity()).references) == 1
     assert len(cb.cite(np.ones(3)).references) == 1
 
 
 def test_the_library_is_cited_as_its_file_says():
     facts = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    cited = cb.cite(cb.scalings.Identity())
+    cited = cb.cite(cb.calibrators.Identity())
     for name in ("title", "license", "version"):
         stated = re.search(rf'^{name}: "?([^"\n]+)', facts, re.MULTILINE)[1]
         assert stated in cited.bibtex, name

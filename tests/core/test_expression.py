@@ -110,7 +110,7 @@ def test_the_suite_catches_a_wrong_expression():
 def test_what_cannot_be_said_says_so_in_one_sentence():
     P, y = np.array([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]] * 10), [0, 1, 1] * 10
     with pytest.raises(InputError, match="HokiCalibrator cannot be exported"):
-        cb.confidence.HokiCalibrator().fit(P, y).expression()
+        cb.calibrators.HokiCalibrator().fit(P, y).expression()
 
 
 def test_compiled_checks_the_shape_only_and_fills_out():

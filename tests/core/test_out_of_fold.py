@@ -62,4 +62,4 @@ def test_logits_stay_logits(record):
 @pytest.mark.parametrize("n_splits", [1, 0, 204, 2.5])
 def test_refuses_impossible_numbers_of_folds(record, n_splits):
     with pytest.raises(InputError, match="n_splits"):
-        out_of_fold(cb.scalings.Identity(), record, n_splits=n_splits)
+        out_of_fold(cb.calibrators.Identity(), record, n_splits=n_splits)

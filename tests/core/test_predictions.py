@@ -194,7 +194,7 @@ def test_bad_input_has_one_clear_error(case):
 @pytest.mark.parametrize("case", BAD_INPUTS)
 @pytest.mark.parametrize(
     "calibrator",
-    [cb.scalings.Identity(), cb.TemperatureScaling(), cb.ConfidenceCalibrator()],
+    [cb.calibrators.Identity(), cb.TemperatureScaling(), cb.ConfidenceCalibrator()],
     ids=repr,
 )
 def test_calibrators_answer_as_the_door_does(calibrator, case):
@@ -289,7 +289,7 @@ def test_shuffled_columns_are_put_in_the_order_of_the_fit():
 
 def test_columns_that_are_not_the_classes_are_refused():
     pd = pytest.importorskip("pandas")
-    cal = cb.scalings.Identity(classes=["a", "b", "c"]).fit(P3, ["a", "b", "c", "b"])
+    cal = cb.calibrators.Identity(classes=["a", "b", "c"]).fit(P3, ["a", "b", "c", "b"])
     with pytest.raises(
         InputError,
         match=(
@@ -362,7 +362,7 @@ def test_labels_of_any_hashable_kind(kind, tmp_path):
     y = [names[k] for k in Y2]
     record = read(P2, y, classes=names)
     assert record.labels.tolist() == Y2.tolist()
-    cal = cb.scalings.Identity(classes=names).fit(P2, y)
+    cal = cb.calibrators.Identity(classes=names).fit(P2, y)
     assert cal.predict(P2).tolist() == [names[0], names[1], names[0]]
     if kind not in ("bytes", "dates", "frozen sets"):
         assert (
@@ -430,7 +430,7 @@ def test_classes_that_do_not_fit(classes, message):
 
 
 def test_predicting_other_columns_than_fitted():
-    cal = cb.scalings.Identity().fit(P3, Y3)
+    cal = cb.calibrators.Identity().fit(P3, Y3)
     with pytest.raises(InputError, match=r"got 2 columns and the 3 classes \[0, 1, 2\]"):
         cal.predict_proba(P2)
 
@@ -483,7 +483,7 @@ def test_rows_of_weight_zero_are_dropped_with_everything_that_belongs_to_them():
 @pytest.mark.parametrize("argument", ["X", "reference"])
 def test_arguments_that_a_calibrator_does_not_use_are_refused(argument):
     with pytest.raises(InputError, match=f"Identity does not use {argument}; leave it out"):
-        cb.scalings.Identity().fit(P3, Y3, **{argument: (P3, Y3)})
+        cb.calibrators.Identity().fit(P3, Y3, **{argument: (P3, Y3)})
 
 
 @pytest.mark.parametrize("n_classes", [2, 10, 1000])

@@ -13,9 +13,9 @@ def test_a_row_alone_is_a_row_among_others():
     P = rng.dirichlet(np.ones(4), 200)
     y = rng.integers(0, 4, 200)
     for cal in (
-        cb.scalings.EnsembleMatrixScaling(),
-        cb.OneVsRest(cb.maps.Spline()),
-        cb.scalings.IsotonicOneVsRest(),
+        cb.calibrators.EnsembleMatrixScaling(),
+        cb.OneVsRest(cb.calibrators.Spline()),
+        cb.calibrators.IsotonicOneVsRest(),
         cb.AutoCalibrator(),
     ):
         run = cal.fit(P, y).compile()

@@ -21,7 +21,7 @@ Y = np.arange(60) % 3
 
 @pytest.fixture
 def fitted():
-    return cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning(n_bins=5)).fit(P, Y)
+    return cb.ConfidenceCalibrator(map=cb.calibrators.HistogramBinning(n_bins=5)).fit(P, Y)
 
 
 @pytest.fixture
@@ -183,15 +183,15 @@ def test_a_flipped_byte_is_noticed_or_harmless(saved, fitted):
 def test_an_existing_file_is_kept_unless_told(saved, fitted):
     before = saved.read_bytes()
     with pytest.raises(FileExistsError, match="exists and is not overwritten; pass overwrite=True"):
-        cb.scalings.Identity().fit(P, Y).save(saved)
+        cb.calibrators.Identity().fit(P, Y).save(saved)
     assert saved.read_bytes() == before
-    cb.scalings.Identity().fit(P, Y).save(saved, overwrite=True)
-    assert isinstance(cb.load(saved), cb.scalings.Identity)
+    cb.calibrators.Identity().fit(P, Y).save(saved, overwrite=True)
+    assert isinstance(cb.load(saved), cb.calibrators.Identity)
 
 
 def test_a_save_that_fails_leaves_the_old_file_and_no_rest(saved):
     before = saved.read_bytes()
-    broken = cb.scalings.Identity().fit(P, Y)
+    broken = cb.calibrators.Identity().fit(P, Y)
     broken.learned_ = open  # what cannot be saved
     with pytest.raises(
         InputError,
@@ -260,7 +260,7 @@ VALUES = {
 
 @pytest.mark.parametrize("kind", VALUES)
 def test_plain_attributes_come_back_as_they_were(kind, tmp_path):
-    cal = cb.scalings.Identity().fit(P, Y)
+    cal = cb.calibrators.Identity().fit(P, Y)
     cal.value_ = VALUES[kind]
     copy = cb.load(cal.save(tmp_path / "model.calibrant"))
     assert copy.value_ == VALUES[kind]
@@ -283,7 +283,7 @@ def test_plain_attributes_come_back_as_they_were(kind, tmp_path):
     ids=lambda a: f"{a.dtype}{a.shape}",
 )
 def test_arrays_come_back_with_their_bits(array, tmp_path):
-    cal = cb.scalings.Identity().fit(P, Y)
+    cal = cb.calibrators.Identity().fit(P, Y)
     cal.value_ = array
     copy = cb.load(cal.save(tmp_path / "model.calibrant")).value_
     assert copy.dtype == array.dtype
@@ -296,21 +296,23 @@ def test_arrays_come_back_with_their_bits(array, tmp_path):
 
 
 def test_an_unfitted_object_may_be_saved(tmp_path):
-    copy = cb.load(cb.maps.HistogramBinning(n_bins=7).save(tmp_path / "model.calibrant"))
-    assert copy.get_params() == cb.maps.HistogramBinning(n_bins=7).get_params()
+    copy = cb.load(cb.calibrators.HistogramBinning(n_bins=7).save(tmp_path / "model.calibrant"))
+    assert copy.get_params() == cb.calibrators.HistogramBinning(n_bins=7).get_params()
 
 
 def golden_objects():
     """One object for each kind of node that the format has."""
     names = np.array(["b", "a", "c"])
     return {
-        "confidence": cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning(n_bins=5)).fit(P, Y),
+        "confidence": cb.ConfidenceCalibrator(map=cb.calibrators.HistogramBinning(n_bins=5)).fit(
+            P, Y
+        ),
         "temperature": (
             cb.TemperatureScaling(classes=[("x", 1), "y", 3]).fit(
                 P, [[("x", 1), "y", 3][k] for k in Y]
             )
         ),
-        "identity": cb.scalings.Identity(classes=names.tolist()).fit(P, names[Y]),
+        "identity": cb.calibrators.Identity(classes=names.tolist()).fit(P, names[Y]),
     }
 
 

@@ -46,10 +46,10 @@ def test_fits_of_one_choice_share_them(n_classes, dtype, tolerance):
 @pytest.mark.parametrize(
     "cls",
     [
-        cb.scalings.StructuredVectorScaling,
-        cb.scalings.StructuredMatrixScaling,
-        cb.scalings.EnsembleMatrixScaling,
-        cb.scalings.IntraOrderPreserving,
+        cb.calibrators.StructuredVectorScaling,
+        cb.calibrators.StructuredMatrixScaling,
+        cb.calibrators.EnsembleMatrixScaling,
+        cb.calibrators.IntraOrderPreserving,
     ],
 )
 def test_a_fit_on_them_in_float32_ends_where_one_in_float64_does(cls):

@@ -15,7 +15,7 @@ def test_by_default_it_is_the_largest_probability():
 
 
 def test_a_signal_is_fitted_on_a_copy():
-    given = cb.signals.Margin()
+    given = cb.calibrators.Margin()
     fitted, score = confidence_of(given, RECORD)
     assert score == pytest.approx([0.5, 0.05])
     assert fitted is not given

@@ -189,7 +189,7 @@ def test_weights_and_clusters():
 def test_it_is_saved(tmp_path):
     P, y = one_of(300, np.random.default_rng(4))
     for controls in ("top_k", "accepted_and_wrong"):
-        rule = cb.decisions.ConformalRiskControl(0.1, controls, signal=cb.signals.Margin()).fit(
+        rule = cb.decisions.ConformalRiskControl(0.1, controls, signal=cb.calibrators.Margin()).fit(
             P, y
         )
         again = cb.load(rule.save(tmp_path / f"{controls}.calibrant"))

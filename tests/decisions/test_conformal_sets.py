@@ -152,7 +152,7 @@ def test_no_certificate_on_the_rows_of_the_calibrator():
     fooled, honest = [], []
     for seed in range(8):
         P, y = drawn(2300, 20, seed)
-        weak = cb.scalings.MatrixScaling(ridge=0.01, off_diagonal=0.01)
+        weak = cb.calibrators.MatrixScaling(ridge=0.01, off_diagonal=0.01)
         own = weak.fit(P[:300], y[:300])
         fooled.append(
             coverage(
@@ -300,7 +300,7 @@ def test_parts_of_any_number_make_one_fit():
         ({"fit_share": 1.0}, "fit_share"),
         ({"n_bins": 3}, "n_bins"),
         ({"by": "sex"}, "by must be"),
-        ({"calibrator": cb.signals.Margin()}, "calibrator must be"),
+        ({"calibrator": cb.calibrators.Margin()}, "calibrator must be"),
     ],
 )
 def test_options_that_cannot_be(options, match):

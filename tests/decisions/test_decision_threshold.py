@@ -78,7 +78,7 @@ def test_logits_keep_their_scale():
 
 def test_costs_and_counts_are_those_of_the_confusion_matrix():
     y, p = data(500, slope=1.0)
-    found = cb.decisions.decision_threshold(y, p, **COSTS, calibrator=cb.scalings.Identity())
+    found = cb.decisions.decision_threshold(y, p, **COSTS, calibrator=cb.calibrators.Identity())
     (_, fp), (fn, tp) = confusion_matrix(y, p >= 0.2)
     assert (found.flagged, found.true_positives, found.score) == (
         tp + fp,
@@ -96,10 +96,10 @@ def test_a_weight_is_a_repetition_and_a_weight_of_zero_no_row():
     weight = np.arange(300) % 3.0
     rows = np.repeat(np.arange(300), weight.astype(int))
     a = cb.decisions.decision_threshold(
-        y, p, **COSTS, calibrator=cb.scalings.Identity(), sample_weight=weight
+        y, p, **COSTS, calibrator=cb.calibrators.Identity(), sample_weight=weight
     )
     b = cb.decisions.decision_threshold(
-        y[rows], p[rows], **COSTS, calibrator=cb.scalings.Identity()
+        y[rows], p[rows], **COSTS, calibrator=cb.calibrators.Identity()
     )
     assert (a.score, a.low, a.high, a.n, a.flagged) == (b.score, b.low, b.high, b.n, b.flagged)
     assert a.expected_cost == pytest.approx(b.expected_cost)
@@ -128,7 +128,7 @@ def test_one_class_of_several_and_names():
 def test_a_calibrator_that_does_not_fit_is_told_of():
     y, p = data(1000, slope=4.0)
     with pytest.warns(CalibrationWarning, match="outside the interval"):
-        cb.decisions.decision_threshold(y, p, **COSTS, calibrator=cb.scalings.Identity())
+        cb.decisions.decision_threshold(y, p, **COSTS, calibrator=cb.calibrators.Identity())
 
 
 def test_no_score_and_every_score():
@@ -139,7 +139,7 @@ def test_no_score_and_every_score():
         inputs="logit",
         cost_false_positive=1,
         cost_false_negative=0.01,
-        calibrator=cb.scalings.Identity(),
+        calibrator=cb.calibrators.Identity(),
     )
     assert (nobody.score, nobody.flagged) == (np.inf, 0.0)
     everybody = cb.decisions.decision_threshold(
@@ -148,7 +148,7 @@ def test_no_score_and_every_score():
         inputs="logit",
         cost_false_positive=0.001,
         cost_false_negative=1,
-        calibrator=cb.scalings.Identity(),
+        calibrator=cb.calibrators.Identity(),
     )
     assert (everybody.score, everybody.flagged) == (-np.inf, 80.0)
 
@@ -166,7 +166,7 @@ def test_scikit_learn_decides_by_it():
     X, y = make_classification(1500, n_informative=4, weights=[0.8], random_state=0)
     model = cb.CalibratedClassifier(GaussianNB(), cb.Platt()).fit(X[:700], y[:700])
     found = cb.decisions.decision_threshold(
-        y[700:1100], model.predict_proba(X[700:1100]), **COSTS, calibrator=cb.scalings.Identity()
+        y[700:1100], model.predict_proba(X[700:1100]), **COSTS, calibrator=cb.calibrators.Identity()
     )
     fixed = FixedThresholdClassifier(
         cb.CalibratedClassifier(GaussianNB(), cb.Platt()), threshold=found.risk

@@ -137,7 +137,7 @@ def test_predictions_signals_and_saving(tmp_path):
     accepted = rule.accept(P)
     assert (accepted == (P.max(axis=1) > rule.threshold_)).all()
     assert accepted.sum() == rule.accepted_
-    by_margin = cb.SelectiveClassifier(0.1, signal=cb.signals.Margin()).fit(P, y)
+    by_margin = cb.SelectiveClassifier(0.1, signal=cb.calibrators.Margin()).fit(P, y)
     again = cb.load(by_margin.save(tmp_path / "rule.calibrant"))
     assert (again.accept(P) == by_margin.accept(P)).all()
     assert str(again.certificate_) == str(by_margin.certificate_)

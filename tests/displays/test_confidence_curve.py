@@ -15,9 +15,9 @@ def data():
 
 def test_draws_the_curve_and_the_bars_it_stores(data):
     y, P = data
-    cal = cb.ConfidenceCalibrator(map=cb.maps.KernelDensity()).fit(P, y)
+    cal = cb.ConfidenceCalibrator(map=cb.calibrators.KernelDensity()).fit(P, y)
     display = cb.displays.ConfidenceCurveDisplay.from_predictions(y, P, cal)
-    curve = cb.confidence.confidence_curve(y, P, cal)
+    curve = cb.calibrators.confidence_curve(y, P, cal)
     np.testing.assert_array_equal(display.line_.get_ydata(), curve.points.confidence)
     np.testing.assert_array_equal([bar.get_height() for bar in display.bars_], curve.bars.rate)
     np.testing.assert_array_equal(
@@ -32,7 +32,7 @@ def test_draws_the_curve_and_the_bars_it_stores(data):
 
 def test_the_grid_has_a_panel_for_each_class_predicted(data):
     y, P = data
-    cal = cb.scalings.CategoryTemperature().fit(P, y)
+    cal = cb.calibrators.CategoryTemperature().fit(P, y)
     displays = cb.displays.ConfidenceCurveDisplay.grid(y, P, cal, columns=2, densities=False)
     assert [d.curve.name for d in displays] == [0, 1, 2]  # class 3 is never predicted
     assert all(d.curve.cloud for d in displays)
@@ -44,7 +44,7 @@ def test_a_class_never_predicted_draws_nothing(data):
     y, P = data
     assert (
         cb.displays.ConfidenceCurveDisplay.from_predictions(
-            y, P, cb.scalings.Identity().fit(P, y), 3
+            y, P, cb.calibrators.Identity().fit(P, y), 3
         )
         is None
     )
@@ -53,7 +53,7 @@ def test_a_class_never_predicted_draws_nothing(data):
 
 def test_a_hostile_class_name_stays_text():
     P, names = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], [r"$\frac{<b>", "b"]
-    cal = cb.scalings.Identity(classes=names).fit(P, [names[0], "b", "b"])
+    cal = cb.calibrators.Identity(classes=names).fit(P, [names[0], "b", "b"])
     display = cb.displays.ConfidenceCurveDisplay.from_predictions(
         [names[0], "b", "b"], P, cal, names[0]
     )

@@ -8,7 +8,7 @@ import calibrant as cb
 def fitted():
     rng = np.random.default_rng(0)
     p = rng.uniform(size=80)
-    return cb.scalings.GaussianProcessCalibration(n_inducing=3).fit(
+    return cb.calibrators.GaussianProcessCalibration(n_inducing=3).fit(
         p, rng.uniform(size=80) < p**2
     ), p
 
@@ -40,5 +40,7 @@ def test_scores_are_optional(fitted):
 def test_binary_logits_show_the_other_class_at_zero(fitted):
     _, p = fitted
     logits = np.log(p / (1 - p))
-    cal = cb.scalings.GaussianProcessCalibration(n_inducing=2, inputs="logit").fit(logits, p > 0.4)
+    cal = cb.calibrators.GaussianProcessCalibration(n_inducing=2, inputs="logit").fit(
+        logits, p > 0.4
+    )
     assert 0.0 in cb.displays.LatentFunctionDisplay.from_calibrator(cal, logits).scores

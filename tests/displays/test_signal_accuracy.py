@@ -11,7 +11,7 @@ def test_draws_the_record_it_stores():
     P = rng.dirichlet(np.ones(3), 300)
     y = (rng.random(300)[:, None] > P.cumsum(axis=1)).sum(axis=1)
     display = cb.displays.SignalAccuracyDisplay.from_predictions(
-        y, P, cb.signals.LabelStability(), n_bins=6, name="cost in $"
+        y, P, cb.calibrators.LabelStability(), n_bins=6, name="cost in $"
     )
     bins, fits = display.accuracy.bins, display.accuracy.fits
     np.testing.assert_array_equal(

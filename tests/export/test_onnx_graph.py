@@ -65,10 +65,10 @@ def test_no_float32_changes_sides_of_a_step(closed):
         np.nextafter(near[:, 1], np.float32(2)),
     )
     score = near.ravel()
-    step = cb.maps.BayesianBinning().fit(rng.uniform(size=50), rng.integers(0, 2, 50))
+    step = cb.calibrators.BayesianBinning().fit(rng.uniform(size=50), rng.integers(0, 2, 50))
     step.edges_, step.value_ = edges, rng.uniform(size=len(edges) + 1)
     if not closed:
-        step = cb.maps.VennAbers(n_splits=None).fit(edges, rng.integers(0, 2, len(edges)))
+        step = cb.calibrators.VennAbers(n_splits=None).fit(edges, rng.integers(0, 2, len(edges)))
     out = run(to_onnx(step, precision="float32"), score[:, None])[:, 0]
     assert np.abs(out - step.predict(score)).max() < 1e-6
 
@@ -94,7 +94,7 @@ def test_behind_a_model_it_calibrates_the_model():
     x = rng.normal(size=(60, 2)).astype(np.float32)
     model = model_of_logits()
     logits = run(model, x)
-    cal = cb.scalings.StructuredMatrixScaling(inputs="logit").fit(logits, rng.integers(0, 3, 60))
+    cal = cb.calibrators.StructuredMatrixScaling(inputs="logit").fit(logits, rng.integers(0, 3, 60))
     joined = append_to_onnx(model, cal, output="logits")
     assert np.abs(run(joined, x, "calibrated") - cal.predict_proba(logits)).max() < 2e-7
     assert [o.name for o in model.graph.output] == ["logits"], "the model given is not changed"

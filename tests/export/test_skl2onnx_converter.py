@@ -34,7 +34,7 @@ def test_a_pipeline_converts(data, ensemble, model, chosen):
     X, y = data(return_X_y=True)
     X = X.astype(np.float32)
     last = cb.CalibratedClassifier(
-        model, cb.scalings.StructuredMatrixScaling(), cv=4, ensemble=ensemble, random_state=0
+        model, cb.calibrators.StructuredMatrixScaling(), cv=4, ensemble=ensemble, random_state=0
     )
     pipeline = make_pipeline(StandardScaler(), last).fit(X, y)
     assert pipeline[-1].chosen_ == chosen

@@ -29,7 +29,7 @@ def test_it_is_differentiable_scriptable_and_saved():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(50, 3))
-    cal = cb.scalings.StructuredMatrixScaling(inputs="logit").fit(logits, rng.integers(0, 3, 50))
+    cal = cb.calibrators.StructuredMatrixScaling(inputs="logit").fit(logits, rng.integers(0, 3, 50))
     module = to_torch(cal)
     x = torch.tensor(logits[:5], requires_grad=True)
     assert torch.autograd.gradcheck(module, (x,))

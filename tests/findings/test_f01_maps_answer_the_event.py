@@ -72,7 +72,7 @@ def test_f01_a_log_of_answers_keeps_the_order_of_its_scores(run, tmp_path):
         assert said[score == level] == pytest.approx(share, abs=0.01)
 
 
-@pytest.mark.parametrize("map_", [cb.maps.Beta, cb.Isotonic, cb.Platt])
+@pytest.mark.parametrize("map_", [cb.calibrators.Beta, cb.Isotonic, cb.Platt])
 def test_f01_sure_of_yes_and_sure_of_no_are_not_pooled(map_):
     p, y = rare()
     fresh, outcome = rare(seed=1)
@@ -113,7 +113,7 @@ def test_f01_a_map_is_one_vs_rest_wherever_a_calibrator_is_wanted():
     )
     by_folds = cb.wrap.cross_fitted(cb.OneVsRest(cb.Isotonic()), p, y)
     np.testing.assert_array_equal(cb.wrap.cross_fitted(cb.Isotonic(), p, y), by_folds)
-    for given in (cb.Isotonic(), cb.Isotonic, [cb.Isotonic(), cb.scalings.Identity()]):
+    for given in (cb.Isotonic(), cb.Isotonic, [cb.Isotonic(), cb.calibrators.Identity()]):
         found = cb.report(y, p, calibrator=given, n_resamples=20).to_dict()
         assert found["calibrator"]["class"] == "OneVsRest"
         assert {row["key"]: row for row in found["metrics"]}["log_loss"]["after"][

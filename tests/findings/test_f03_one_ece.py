@@ -18,7 +18,7 @@ def tenths():
 def test_f03_the_table_and_the_slider_say_the_same_ece(tenths):
     y, P = tenths
     found = cb.report(
-        y, P, calibrator=cb.scalings.Identity(), n_bins=10, n_resamples=100, target="answer"
+        y, P, calibrator=cb.calibrators.Identity(), n_bins=10, n_resamples=100, target="answer"
     ).to_dict()
     table = {row["key"]: row["before"]["value"] for row in found["metrics"]}["ece"]
     assert found["binned"]["before"]["10"]["ece"] == pytest.approx(table, rel=1e-12)

@@ -14,7 +14,7 @@ Y = np.array([1, 0, 2, 1])
 def test_f04_permuted_integer_names_are_put_right():
     pd = pytest.importorskip("pandas")
     df = pd.DataFrame(P)
-    permuted = cb.scalings.Identity().fit(df[[2, 0, 1]], Y)
+    permuted = cb.calibrators.Identity().fit(df[[2, 0, 1]], Y)
     assert permuted.classes_.tolist() == [2, 0, 1]
     assert permuted.predict(df).tolist() == Y.tolist()
     assert permuted.predict_proba(df)[0].tolist() == [0.2, 0.1, 0.7]
@@ -24,7 +24,7 @@ def test_f04_permuted_integer_names_are_put_right():
 def test_f04_names_and_their_texts_are_one_name():
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     texts = pl.DataFrame({"2": P[:, 2], "0": P[:, 0], "1": P[:, 1]})
-    fitted = cb.scalings.Identity().fit(texts, Y)
+    fitted = cb.calibrators.Identity().fit(texts, Y)
     assert fitted.predict(pd.DataFrame(P)).tolist() == ["1", "0", "2", "1"]
 
 
@@ -49,9 +49,9 @@ def test_f04_two_columns_of_one_name_are_an_error(names):
     frame = pd.DataFrame(P, columns=names)
     message = f"the columns of P must have different names; got {names[0]!r} more than once"
     with pytest.raises(InputError, match=message):
-        cb.scalings.Identity().fit(frame, Y)
+        cb.calibrators.Identity().fit(frame, Y)
     with pytest.raises(InputError, match=message):
-        cb.scalings.Identity().fit(P, Y).predict(frame)
+        cb.calibrators.Identity().fit(P, Y).predict(frame)
 
 
 @pytest.mark.parametrize("swapped", ["std", "y"])

@@ -27,7 +27,7 @@ def shifted(request):
     """
     logits, y = overconfident(200, 3)
     P = logits if request.param == "logit" else softmax(logits)
-    cal = cb.scalings.GaussianProcessCalibration(
+    cal = cb.calibrators.GaussianProcessCalibration(
         inputs=request.param, covariance="full", n_inducing=4, n_draws=400
     ).fit(P, y)
     narrow = cal.set_params(expectation="mean").predict_proba(P)
@@ -57,7 +57,7 @@ def test_f05_draws_and_expansion_agree_with_the_mean_on_mnist():
         pytest.skip("needs CALIBRANT_DATA")
     arrays = stored("classifier_outputs/xgboost-mnist")
     P, y = arrays["probabilities"], arrays["labels"]
-    cal = cb.scalings.GaussianProcessCalibration(covariance="full").fit(P[:1000], y[:1000])
+    cal = cb.calibrators.GaussianProcessCalibration(covariance="full").fit(P[:1000], y[:1000])
     losses = [
         metrics.log_loss(y[1000:], cal.set_params(expectation=e).predict_proba(P[1000:]))
         for e in ("monte_carlo", "taylor", "mean")

@@ -18,9 +18,9 @@ MASK = {"float32": np.finfo(np.float32).min, "float64": np.finfo(np.float64).min
     "cls",
     [
         cb.TemperatureScaling,
-        cb.scalings.VectorScaling,
-        cb.scalings.MatrixScaling,
-        cb.scalings.StructuredMatrixScaling,
+        cb.calibrators.VectorScaling,
+        cb.calibrators.MatrixScaling,
+        cb.calibrators.StructuredMatrixScaling,
     ],
 )
 def test_f07_sharpening_float32_logits_at_their_end(cls):
@@ -37,7 +37,7 @@ def test_f07_a_masked_class_is_never_predicted(dtype):
     logits = DATA.logits.astype(dtype)
     logits[DATA.y != 2, 2] = MASK[dtype]
     for calibrator in (
-        cb.scalings.MatrixScaling(smooth=False, inputs="logit"),
+        cb.calibrators.MatrixScaling(smooth=False, inputs="logit"),
         cb.TemperatureScaling(inputs="logit"),
     ):
         Q = calibrator.fit(logits, DATA.y).predict_proba(logits)

@@ -23,9 +23,9 @@ def _matrix(values):
 @pytest.mark.parametrize(
     "calibrator",
     [
-        cb.confidence.HokiCalibrator(),
-        cb.scalings.IntraOrderPreserving(),
-        cb.scalings.VectorScaling(),
+        cb.calibrators.HokiCalibrator(),
+        cb.calibrators.IntraOrderPreserving(),
+        cb.calibrators.VectorScaling(),
     ],
     ids=repr,
 )
@@ -54,8 +54,8 @@ def test_f08_weights_labels_features_and_forecasts_with_nothing_masked():
     assert metrics.log_loss(mask(data.y), data.P, sample_weight=mask(weight)) == metrics.log_loss(
         data.y, data.P, sample_weight=weight
     )
-    plain = cb.signals.FastSeparation().fit(data.P, data.y, X=data.X, reference=data.reference)
-    masked = cb.signals.FastSeparation().fit(
+    plain = cb.calibrators.FastSeparation().fit(data.P, data.y, X=data.X, reference=data.reference)
+    masked = cb.calibrators.FastSeparation().fit(
         data.P, data.y, X=mask(data.X), reference=tuple(map(mask, data.reference))
     )
     assert np.array_equal(plain.score(data.P, X=data.X), masked.score(data.P, X=_matrix(data.X)))
@@ -71,11 +71,11 @@ def test_f08_a_masked_entry_is_one_clear_error():
     P[2, 1] = X[2, 1] = y[2] = np.ma.masked
     rule = "is a masked array with masked entries; repair or drop those rows first"
     with pytest.raises(InputError, match=f"P {rule}"):
-        cb.scalings.Identity().fit(P, data.y)
+        cb.calibrators.Identity().fit(P, data.y)
     with pytest.raises(InputError, match=f"y {rule}"):
-        cb.scalings.Identity().fit(data.P, y)
+        cb.calibrators.Identity().fit(data.P, y)
     with pytest.raises(InputError, match=f"X {rule}"):
-        cb.signals.FastSeparation().fit(data.P, data.y, X=X, reference=data.reference)
+        cb.calibrators.FastSeparation().fit(data.P, data.y, X=X, reference=data.reference)
     with pytest.raises(InputError, match=f"std {rule}"):
         metrics.negative_log_likelihood(
             data.X[:, 0], data.X[:, 0], np.ma.masked_less(np.arange(len(data.X)) + 0.5, 1.0)

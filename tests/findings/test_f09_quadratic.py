@@ -10,7 +10,7 @@ import calibrant as cb
 
 
 def test_f09_constant_scores_keep_their_slope():
-    m = cb.maps.QuadraticScaling().fit([0.7] * 30, [1] * 20 + [0] * 10)
+    m = cb.calibrators.QuadraticScaling().fit([0.7] * 30, [1] * 20 + [0] * 10)
     low, at, high = m.predict([0.6, 0.7, 0.8])
     assert low < at < high
     assert at == pytest.approx(2 / 3, abs=0.02)
@@ -39,11 +39,13 @@ def test_f09_maximum_likelihood_without_ridge_and_smoothing():
         method="Nelder-Mead",
         options={"xatol": 1e-10, "fatol": 1e-12, "maxiter": 5000},
     ).x
-    m = cb.maps.QuadraticScaling(monotone=False, ridge=0.0, smoothing=False).fit(score, y)
+    m = cb.calibrators.QuadraticScaling(monotone=False, ridge=0.0, smoothing=False).fit(score, y)
     assert (m.intercept_, m.linear_, m.quadratic_) == pytest.approx(tuple(best), abs=1e-5)
 
 
 def test_f09_separable_scores_are_smoothed_all_the_same():
-    m = cb.maps.QuadraticScaling(ridge=0.0, smoothing=False).fit([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])
+    m = cb.calibrators.QuadraticScaling(ridge=0.0, smoothing=False).fit(
+        [0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1]
+    )
     assert m.status_ == "separable"
     assert 0.05 < m.predict([0.1])[0] < m.predict([0.9])[0] < 0.95

@@ -52,7 +52,7 @@ def test_f11_rows_of_weight_zero_do_not_fill_a_fold():
 
 
 def test_f11_a_calibrator_on_the_training_data_has_one_for_each_fold_too():
-    clf = cb.CalibratedClassifier(GaussianNB(), cb.confidence.GeometricCalibrator(), cv=30)
+    clf = cb.CalibratedClassifier(GaussianNB(), cb.calibrators.GeometricCalibrator(), cv=30)
     with pytest.raises(InputError, match=r"pass fewer folds\.$"):
         clf.fit(X[TRAIN], Y[TRAIN])
 

@@ -44,7 +44,9 @@ def test_f13_beta_on_forests_is_no_worse_than_clipping_at_epsilon_or_than_before
         order = np.random.default_rng(seed).permutation(len(score))
         fit, test = order[: len(score) // 2], order[len(score) // 2 :]
         ours.append(
-            _log_loss(cb.maps.Beta().fit(score[fit], hit[fit]).predict(score[test]), hit[test])
+            _log_loss(
+                cb.calibrators.Beta().fit(score[fit], hit[fit]).predict(score[test]), hit[test]
+            )
         )
         for found, limits in (
             (epsilon, (EPSILON, EPSILON)),

@@ -18,15 +18,15 @@ REFERENCE = (X[:150], Y[:150])
 @pytest.mark.parametrize(
     "calibrator",
     [
-        cb.confidence.HokiCalibrator(inputs="logit"),
-        cb.confidence.HokiCalibrator(
-            signal=cb.signals.LabelStability(noise="uniform"), inputs="logit"
+        cb.calibrators.HokiCalibrator(inputs="logit"),
+        cb.calibrators.HokiCalibrator(
+            signal=cb.calibrators.LabelStability(noise="uniform"), inputs="logit"
         ),
         cb.ConfidenceCalibrator(inputs="logit"),
-        cb.ConfidenceCalibrator(signal=cb.signals.Margin(scale="logit"), inputs="logit"),
-        cb.confidence.GeometricCalibrator(inputs="logit"),
-        cb.confidence.GeometricCalibrator("paper", inputs="logit"),
-        cb.confidence.StackedConfidence(inputs="logit"),
+        cb.ConfidenceCalibrator(signal=cb.calibrators.Margin(scale="logit"), inputs="logit"),
+        cb.calibrators.GeometricCalibrator(inputs="logit"),
+        cb.calibrators.GeometricCalibrator("paper", inputs="logit"),
+        cb.calibrators.StackedConfidence(inputs="logit"),
     ],
     ids=repr,
 )
@@ -51,13 +51,13 @@ def test_f14_fitted_signals_read_what_the_calibrator_reads(calibrator):
 
 
 def test_f14_the_signal_given_is_left_as_it_is():
-    signal = cb.signals.LabelStability()
-    cb.confidence.HokiCalibrator(signal=signal, inputs="logit").fit(LOGITS, Y)
+    signal = cb.calibrators.LabelStability()
+    cb.calibrators.HokiCalibrator(signal=signal, inputs="logit").fit(LOGITS, Y)
     assert (signal.inputs, hasattr(signal, "scale_")) == ("probability", False)
 
 
 def test_f14_the_calibrator_of_geometric_answers_too():
-    cal = cb.confidence.GeometricCalibrator("paper", inputs="logit").fit(
+    cal = cb.calibrators.GeometricCalibrator("paper", inputs="logit").fit(
         LOGITS[150:], Y[150:], X=X[150:], reference=REFERENCE
     )
     a, b = (c.predict_confidence(LOGITS[:9], X=X[:9]) for c in (cal, cal.calibrator_))
@@ -68,7 +68,7 @@ def cycling(stop, max_iter, seed):
     rng = np.random.default_rng(seed)
     logits = 2.5 * rng.standard_normal((120, 4))
     y = (logits + 2.0 * rng.gumbel(size=logits.shape)).argmax(axis=1)
-    return logits, cb.confidence.HokiCalibrator(
+    return logits, cb.calibrators.HokiCalibrator(
         inputs="logit", n_bins=100, start="confidence", stop=stop, max_iter=max_iter
     ).fit(logits, y)
 
@@ -106,4 +106,4 @@ def test_f14_where_a_cycle_is_left_decides_the_answer():
 
 def test_f14_an_unknown_stop_is_refused():
     with pytest.raises(InputError, match='stop must be "repeated" or "unchanged"'):
-        cb.confidence.HokiCalibrator(stop="cycle", inputs="logit").fit(LOGITS, Y)
+        cb.calibrators.HokiCalibrator(stop="cycle", inputs="logit").fit(LOGITS, Y)

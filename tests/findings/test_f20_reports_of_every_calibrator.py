@@ -18,7 +18,7 @@ N = 90
 def made():
     """Every exported calibrator, the wrappers around each kind of map among them."""
     classes = offered(cb.core.Calibrator)
-    per_class = cb.ConfidenceCalibrator(map=cb.maps.KernelDensity(), per_class=True)
+    per_class = cb.ConfidenceCalibrator(map=cb.calibrators.KernelDensity(), per_class=True)
     return [
         *(cls() for cls in classes),
         cb.OneVsRest(cb.Isotonic()),
@@ -66,5 +66,5 @@ def test_f20_the_class_table_takes_every_wrapper(calibrator, n_classes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = clone(calibrator).fit(P, y)
-    assert len(cb.confidence.class_report(y, P, calibrator=fitted).method) == n_classes
-    assert cb.confidence.confidence_curve(y, P, fitted, 1).n > 0
+    assert len(cb.calibrators.class_report(y, P, calibrator=fitted).method) == n_classes
+    assert cb.calibrators.confidence_curve(y, P, fitted, 1).n > 0

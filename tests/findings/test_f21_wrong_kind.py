@@ -23,12 +23,12 @@ CLASSES, FORECASTS, MAP, SIGNAL = (
     cb.TemperatureScaling(),
     cb.StdScaling(),
     cb.Isotonic(),
-    cb.signals.LogOdds(),
+    cb.calibrators.LogOdds(),
 )
 ODD = ("isotonic", 3, [], metrics.log_loss, GaussianNB())
-NO_CALIBRATOR = (FORECASTS, SIGNAL, cb.signals.LogOdds, cb.StdScaling, *ODD)
+NO_CALIBRATOR = (FORECASTS, SIGNAL, cb.calibrators.LogOdds, cb.StdScaling, *ODD)
 NO_MAP = (CLASSES, FORECASTS, SIGNAL, cb.Isotonic, *ODD)
-NO_SIGNAL = (CLASSES, FORECASTS, MAP, cb.signals.LogOdds, *ODD)
+NO_SIGNAL = (CLASSES, FORECASTS, MAP, cb.calibrators.LogOdds, *ODD)
 NO_FORECASTS = (CLASSES, MAP, SIGNAL, *ODD)
 NO_METRIC = (CLASSES, MAP, "log_loss", 3, type(metrics.log_loss), np.mean)
 
@@ -60,12 +60,12 @@ PLACES = {
         "calibrator",
     ),
     "class_report": (
-        lambda o: cb.confidence.class_report(Y, P, calibrator=o),
+        lambda o: cb.calibrators.class_report(Y, P, calibrator=o),
         (FORECASTS, MAP, SIGNAL, *ODD),
         "calibrator",
     ),
     "confidence_curve": (
-        lambda o: cb.confidence.confidence_curve(Y, P, o),
+        lambda o: cb.calibrators.confidence_curve(Y, P, o),
         (FORECASTS, MAP, SIGNAL, *ODD),
         "calibrator",
     ),
@@ -82,7 +82,7 @@ PLACES = {
         "map",
     ),
     "GeometricCalibrator(map)": (
-        lambda o: cb.confidence.GeometricCalibrator("paper", map=o).fit(
+        lambda o: cb.calibrators.GeometricCalibrator("paper", map=o).fit(
             P, Y, X=X, reference=(X + 1.0, Y)
         ),
         NO_MAP,
@@ -94,28 +94,28 @@ PLACES = {
         "signal",
     ),
     "HokiCalibrator": (
-        lambda o: cb.confidence.HokiCalibrator(signal=o).fit(P, Y),
+        lambda o: cb.calibrators.HokiCalibrator(signal=o).fit(P, Y),
         NO_SIGNAL,
         "signal",
     ),
     "GeometricCalibrator(signal)": (
-        lambda o: cb.confidence.GeometricCalibrator(signal=o).fit(
+        lambda o: cb.calibrators.GeometricCalibrator(signal=o).fit(
             P, Y, X=X, reference=(X + 1.0, Y)
         ),
         NO_SIGNAL,
         "signal",
     ),
     "StackedConfidence": (
-        lambda o: cb.confidence.StackedConfidence(signals=o).fit(P, Y),
-        (SIGNAL, "margin", 3, [], cb.signals.Margin),
+        lambda o: cb.calibrators.StackedConfidence(signals=o).fit(P, Y),
+        (SIGNAL, "margin", 3, [], cb.calibrators.Margin),
         "signals",
     ),
     "one of StackedConfidence": (
-        lambda o: cb.confidence.StackedConfidence(signals=[SIGNAL, o]).fit(P, Y),
+        lambda o: cb.calibrators.StackedConfidence(signals=[SIGNAL, o]).fit(P, Y),
         NO_SIGNAL,
         "each of signals",
     ),
-    "signal_accuracy": (lambda o: cb.confidence.signal_accuracy(Y, P, o), NO_SIGNAL, "signal"),
+    "signal_accuracy": (lambda o: cb.calibrators.signal_accuracy(Y, P, o), NO_SIGNAL, "signal"),
     "scorer": (lambda o: metrics.scorer(o), NO_METRIC, "metric"),
     "per_group": (lambda o: metrics.per_group(o, Y, P, Y), NO_METRIC, "metric"),
     "worst_group": (lambda o: metrics.worst_group(o, Y, P, Y), NO_METRIC, "metric"),

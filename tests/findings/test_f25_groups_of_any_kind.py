@@ -21,7 +21,7 @@ GROUPS = {
 
 
 def _reported(**options):
-    return cb.report(Y, P, calibrator=cb.scalings.Identity(), n_resamples=0, **options).to_dict()
+    return cb.report(Y, P, calibrator=cb.calibrators.Identity(), n_resamples=0, **options).to_dict()
 
 
 @pytest.mark.parametrize("name", GROUPS)
@@ -33,7 +33,12 @@ def test_f25_groups_missing_or_of_mixed_types(name):
     assert len({row["group"] for row in _reported(groups=groups)["groups"]}) == 3
     assert len(metrics.group_coverage(P, P, np.ones(N), groups=groups).n) == 3
     forecasts = cb.report(
-        P, np.zeros(N), np.ones(N), calibrator=cb.scalings.Identity(), groups=groups, n_resamples=0
+        P,
+        np.zeros(N),
+        np.ones(N),
+        calibrator=cb.calibrators.Identity(),
+        groups=groups,
+        n_resamples=0,
     ).to_dict()
     assert len(forecasts["outputs"][0]["groups"]) == 3
     assert metrics.worst_group(metrics.accuracy, Y, P, groups, min_rows=5).groups == 3

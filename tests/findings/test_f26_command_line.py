@@ -44,7 +44,7 @@ def run(run):
 def test_f26_text_with_a_mark_is_read_and_written_as_it_came(encoding, run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT, encoding=encoding)
     (tmp_path / "g.csv").write_text(TEXT, encoding="utf-8")
-    cb.scalings.Identity(classes=["a", "b"]).fit([[0.5, 0.5]], ["a"]).save(tmp_path / "m")
+    cb.calibrators.Identity(classes=["a", "b"]).fit([[0.5, 0.5]], ["a"]).save(tmp_path / "m")
     assert (
         run("evaluate", "f.csv", "--positive", "b").output
         == run("evaluate", "g.csv", "--positive", "b").output

@@ -149,7 +149,7 @@ def test_f27_one_array_named_many_times_is_read_once(tmp_path):
 
 def test_f27_the_limit_is_the_users_to_set(tmp_path, monkeypatch):
     monkeypatch.setattr("calibrant.core.saving.LARGEST", 2**20)
-    cal = cb.scalings.Identity().fit(P, Y)
+    cal = cb.calibrators.Identity().fit(P, Y)
     cal.large_ = np.zeros(2**20)
     path = cal.save(tmp_path / "model.calibrant")
     with pytest.raises(SavedFileError, match="pass max_bytes=8") as caught:
@@ -172,7 +172,7 @@ def test_f27_a_version_that_is_no_version(version, tmp_path):
 LACKING = {
     "temperature": (cb.TemperatureScaling(), "temperature_"),
     "classes": (cb.TemperatureScaling(), "classes_"),
-    "matrix": (cb.scalings.MatrixScaling(), "coef_"),
+    "matrix": (cb.calibrators.MatrixScaling(), "coef_"),
     "map": (cb.ConfidenceCalibrator(), "map_"),
     "maps": (cb.OneVsRest(), "maps_"),
 }
@@ -230,8 +230,8 @@ def test_f27_a_number_that_was_changed_is_noticed(tmp_path):
 
 
 def test_f27_an_array_of_another_file_is_noticed(tmp_path):
-    first = cb.scalings.VectorScaling().fit(P, Y).save(tmp_path / "a.calibrant")
-    second = cb.scalings.VectorScaling().fit(P[::-1], Y).save(tmp_path / "b.calibrant")
+    first = cb.calibrators.VectorScaling().fit(P, Y).save(tmp_path / "a.calibrant")
+    second = cb.calibrators.VectorScaling().fit(P[::-1], Y).save(tmp_path / "b.calibrant")
     parts, others = parts_of(first), parts_of(second)
     name = next(n for n in parts if n.endswith(".npy") and parts[n] != others[n])
     with pytest.raises(SavedFileError, match="was changed after it was written"):

@@ -13,7 +13,9 @@ from calibrant.errors import InputError
 @pytest.mark.parametrize(
     "call",
     [
-        lambda w: cb.maps.VennAbers().fit([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], sample_weight=w),
+        lambda w: cb.calibrators.VennAbers().fit(
+            [0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], sample_weight=w
+        ),
         lambda w: metrics.expected_calibration_error.interval(
             [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], sample_weight=w
         ),

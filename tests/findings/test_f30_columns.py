@@ -23,8 +23,8 @@ PREDICTIONS = "p_a,p_b,label,confidence\n" + "0.25,0.75,a,mine\n0.5,0.5,b,mine\n
 @pytest.fixture
 def run(run):
     """What the command said on stderr, with three saved calibrators at hand."""
-    cb.scalings.Identity(classes=["a", "b"]).fit([[0.5, 0.5]], ["a"]).save("m")
-    cb.scalings.Identity(classes=["a", "b"], inputs="logit").fit([[0.5, 0.5]], ["a"]).save("l")
+    cb.calibrators.Identity(classes=["a", "b"]).fit([[0.5, 0.5]], ["a"]).save("m")
+    cb.calibrators.Identity(classes=["a", "b"], inputs="logit").fit([[0.5, 0.5]], ["a"]).save("l")
     cb.StdScaling().fit(([0.0, 0.0], [1.0, 1.0]), [1.0, -1.0]).save("bars")
     return lambda *arguments, code=0: run(*arguments, code=code).stderr
 
@@ -97,7 +97,7 @@ def test_f30_nor_does_the_function(tmp_path):
     from calibrant.frames.apply import apply
 
     logs = pandas.DataFrame({"p_0": [0.9, 0.6], "p_1": [0.1, 0.4], "confidence": ["mine", "mine"]})
-    calibrator = cb.scalings.Identity().fit([[0.5, 0.5]], [0])
+    calibrator = cb.calibrators.Identity().fit([[0.5, 0.5]], [0])
     with pytest.raises(
         InputError,
         match=(

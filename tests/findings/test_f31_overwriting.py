@@ -18,7 +18,7 @@ links = pytest.mark.skipif(os.name == "nt", reason="making a link needs a privil
 
 @pytest.fixture
 def fitted():
-    return cb.scalings.Identity().fit([[0.5, 0.5]], [0])
+    return cb.calibrators.Identity().fit([[0.5, 0.5]], [0])
 
 
 def names(folder):

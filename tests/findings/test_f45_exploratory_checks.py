@@ -48,7 +48,7 @@ def test_f45_negatives_in_the_denominator_make_low_scores_look_worse_than_they_a
 def test_f45_the_boundary_hardly_matters_at_the_bandwidth_chosen(halves):
     """Section 13.5, at b_mon2 and below; at four times b_mon2 it is no longer nothing."""
     found = boundary.changes(
-        *halves, lambda: cb.signals.TopProbability(inputs="logit"), prior_weight=0.0
+        *halves, lambda: cb.calibrators.TopProbability(inputs="logit"), prior_weight=0.0
     )
     moved = {multiple: mean for multiple, (_, _, mean, _) in found.items()}
     assert moved[1.0] < 0.01

@@ -54,7 +54,7 @@ def test_no_evidence_says_what_these_rows_could_have_shown():
     top = rng.random(60) < 0.05
     p = np.where(top, 0.97, rng.uniform(0.02, 0.9, 60))
     y = (rng.random(60) < np.where(top, 0.55, p)).astype(int)
-    found = verdict(y, p, cb.scalings.Identity())
+    found = verdict(y, p, cb.calibrators.Identity())
     assert found["model"] != "calibrated" or "these rows could have shown" in found["detail"]
     assert (found["state"] == "too few rows to say") == ("could go unseen" in found["sentence"])
     assert found["state"] != "fine as it is" or "would have been seen" in found["sentence"]

@@ -42,8 +42,8 @@ def test_the_last_row_of_a_chunk_is_like_the_others():
     "calibrator",
     [
         cb.TemperatureScaling(inputs="logit"),
-        cb.scalings.MatrixScaling(inputs="logit"),
-        cb.scalings.VectorScaling(inputs="logit"),
+        cb.calibrators.MatrixScaling(inputs="logit"),
+        cb.calibrators.VectorScaling(inputs="logit"),
     ],
 )
 def test_the_memory_order_changes_no_bit(calibrator):

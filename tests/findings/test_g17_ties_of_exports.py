@@ -13,15 +13,15 @@ import calibrant as cb
 from calibrant.export import to_c
 
 MAPS = [
-    cb.maps.ScalingBinning(n_bins=30),
-    cb.maps.VennAbers(),
-    cb.maps.VennAbers(objective="brier"),
-    cb.maps.VennAbers(n_splits=3),
-    cb.maps.CumulativeConfidence(),
-    cb.maps.CumulativeConfidence(cutoff="optimal"),
-    cb.maps.HistogramBinning(strategy="mass", n_bins=50),
+    cb.calibrators.ScalingBinning(n_bins=30),
+    cb.calibrators.VennAbers(),
+    cb.calibrators.VennAbers(objective="brier"),
+    cb.calibrators.VennAbers(n_splits=3),
+    cb.calibrators.CumulativeConfidence(),
+    cb.calibrators.CumulativeConfidence(cutoff="optimal"),
+    cb.calibrators.HistogramBinning(strategy="mass", n_bins=50),
     cb.Isotonic(),
-    cb.maps.NearIsotonic(),
+    cb.calibrators.NearIsotonic(),
 ]
 
 

@@ -26,9 +26,9 @@ def _overconfident(zeros):
     "calibrator",
     [
         cb.TemperatureScaling(),
-        cb.scalings.VectorScaling(),
-        cb.scalings.DirichletCalibration(),
-        cb.scalings.AwardTemperature(),
+        cb.calibrators.VectorScaling(),
+        cb.calibrators.DirichletCalibration(),
+        cb.calibrators.AwardTemperature(),
     ],
 )
 def test_calibrated_risks_keep_the_order_of_risks_near_zero_and_one(calibrator, zeros):
@@ -53,7 +53,7 @@ def test_classes_that_a_float32_softmax_rounds_to_zero_stay_below_the_others():
     assert Q[1, 1] <= Q[0, 2] * (1.0 + 1e-9), Q
 
 
-@pytest.mark.parametrize("signal", [cb.signals.LogOdds(), cb.signals.Margin(scale="logit")])
+@pytest.mark.parametrize("signal", [cb.calibrators.LogOdds(), cb.calibrators.Margin(scale="logit")])
 def test_certain_rows_are_the_surest(signal):
     score = signal.score([[1.0, 1e-30], [1.0, 0.0]])
     assert score[1] >= score[0]

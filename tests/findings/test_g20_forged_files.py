@@ -106,7 +106,7 @@ def test_a_forged_state_is_refused_at_load_or_can_be_used(name, tmp_path):
 def test_a_forged_number_of_draws_takes_no_time_at_load(tmp_path):
     rng = np.random.default_rng(1)
     p = rng.random(80)
-    gp = cb.scalings.GaussianProcessCalibration(covariance="full", n_draws=20, n_inducing=2).fit(
+    gp = cb.calibrators.GaussianProcessCalibration(covariance="full", n_draws=20, n_inducing=2).fit(
         p, (rng.random(80) < p).astype(int)
     )
     parts = _parts(gp.save(tmp_path / "gp.calibrant"))

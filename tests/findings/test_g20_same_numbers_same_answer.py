@@ -42,9 +42,9 @@ def test_curves_of_float32_are_those_of_the_same_numbers():
     "calibrator",
     [
         cb.TemperatureScaling(inputs="logit"),
-        cb.scalings.MatrixScaling(inputs="logit"),
-        cb.scalings.IsotonicPreserving(inputs="logit"),
-        cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning(), inputs="logit"),
+        cb.calibrators.MatrixScaling(inputs="logit"),
+        cb.calibrators.IsotonicPreserving(inputs="logit"),
+        cb.ConfidenceCalibrator(map=cb.calibrators.HistogramBinning(), inputs="logit"),
     ],
 )
 def test_methods_on_float32_logits_answer_as_on_the_same_numbers(calibrator):

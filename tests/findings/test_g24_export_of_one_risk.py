@@ -176,9 +176,9 @@ def test_a_score_knows_its_column(folder):
 @pytest.mark.parametrize(
     "cal",
     [
-        cb.OneVsRest(cb.maps.VennAbers()),
+        cb.OneVsRest(cb.calibrators.VennAbers()),
         cb.TemperatureScaling(),
-        cb.scalings.Identity(),
+        cb.calibrators.Identity(),
         cb.wrap.PerClass(cb.TemperatureScaling()),
     ],
     ids=repr,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant import scalings
+from calibrant import calibrators
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
@@ -16,7 +16,7 @@ def test_h01_a_step_too_far_does_not_end_a_gaussian_process(covariance):
         logits = 2.0 * rng.normal(size=(40, 3))
         y = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
         P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-        gp = scalings.GaussianProcessCalibration(
+        gp = calibrators.GaussianProcessCalibration(
             covariance=covariance, expectation="mean", n_inducing=2
         )
         Q = gp.fit(P, y, sample_weight=np.full(40, 1e12 / 40)).predict_proba(P)

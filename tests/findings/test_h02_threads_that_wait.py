@@ -24,7 +24,7 @@ y = (logits / 1.5 + rng.gumbel(size=logits.shape)).argmax(axis=1)
 P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
 X = rng.normal(size=(20_000, 60))
 some = slice(400)
-separation = cb.signals.FastSeparation().fit(
+separation = cb.calibrators.FastSeparation().fit(
     P[:10], y[:10], X=X[:10], reference=(X, rng.integers(0, 10, 20_000))
 )
 
@@ -35,10 +35,10 @@ def queries():
 
 
 calls = {
-    "process": lambda: cb.scalings.GaussianProcessCalibration(inputs="logit").fit(
+    "process": lambda: cb.calibrators.GaussianProcessCalibration(inputs="logit").fit(
         logits[some], y[some]
     ),
-    "hoki": lambda: cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y),
+    "hoki": lambda: cb.calibrators.HokiCalibrator(inputs="logit").fit(logits, y),
     "separation": queries,
     "platt": lambda: cb.Platt().fit(np.tile(P[:, 0], 5), np.tile(y == 0, 5)),
     "metric": lambda: cb.metrics.calibration_slope(np.tile(y == 0, 8), np.tile(P[:, 0], 8)),

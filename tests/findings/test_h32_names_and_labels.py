@@ -80,7 +80,7 @@ def test_h32_the_command_reads_them_alike(labels, run, tmp_path):
 
 
 def test_h32_the_class_that_did_not_occur_is_named():
-    fitted = cb.scalings.Identity().fit([0.5, 0.6], ["Yes", "Yes"])
+    fitted = cb.calibrators.Identity().fit([0.5, 0.6], ["Yes", "Yes"])
     assert fitted.classes_.tolist() == ["No", "Yes"]
     assert metrics.log_loss(["yes"] * 4, [0.5] * 4) == pytest.approx(np.log(2.0))
 

@@ -10,8 +10,8 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics, wrap
+from calibrant.calibrators import HistogramBinning
 from calibrant.errors import InputError
-from calibrant.maps import HistogramBinning
 from calibrant.monitoring import CalibrationMonitor
 from calibrant.online import AdaptiveIntervals, AdaptiveSets, OnlineCalibrator
 

@@ -69,7 +69,7 @@ def test_columns_named_by_classes_are_put_in_the_order_of_the_calibrator(tmp_pat
 
     P = np.random.default_rng(0).dirichlet(np.ones(3), 60)
     y = np.array(["cat", "dog", "eel"])[(P.cumsum(axis=1) < 0.5).sum(axis=1)]
-    fitted = cb.scalings.VectorScaling(classes=["cat", "dog", "eel"]).fit(P, y)
+    fitted = cb.calibrators.VectorScaling(classes=["cat", "dog", "eel"]).fit(P, y)
     logs = pd.DataFrame(P[:, ::-1], columns=["p_eel", "p_dog", "p_cat"])
     out = pd.read_parquet(apply(fitted, logs, tmp_path / "out.parquet", probabilities="p_*"))
     np.testing.assert_allclose(
@@ -85,7 +85,7 @@ def test_groups_of_which_all_are_new_warn_and_times_are_found_in_any_engine(tmp_
     p = np.linspace(0.1, 0.9, n)
     frame = pd.DataFrame({"p": p, "when": when, "site": np.where(np.arange(n) % 2, "a", "b")})
     y = np.where(np.arange(n) % 3 == 0, p > 0.3, p > 0.7)
-    fitted = cb.GroupCalibrator(cb.scalings.Identity()).fit(p, y, groups=frame[["when", "site"]])
+    fitted = cb.GroupCalibrator(cb.calibrators.Identity()).fit(p, y, groups=frame[["when", "site"]])
     assert fitted.offsets_.used
     wanted = fitted.predict_proba(p, groups=frame[["when", "site"]])[:, 1]
     frame.to_parquet(tmp_path / "in.parquet")

@@ -68,7 +68,8 @@ def test_penalties_see_a_sample_and_not_the_table(log):
     )
     P = drawn.probabilities[:20]
     fits = [
-        rows.fit(cb.scalings.StructuredMatrixScaling()).predict_proba(P) for rows in (drawn, twice)
+        rows.fit(cb.calibrators.StructuredMatrixScaling()).predict_proba(P)
+        for rows in (drawn, twice)
     ]
     np.testing.assert_allclose(*fits, atol=1e-12)
 

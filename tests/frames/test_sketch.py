@@ -39,7 +39,12 @@ ASKED = {"score": "score", "predicted": "predicted"}
 
 @pytest.mark.parametrize(
     "map_",
-    [cb.Platt(), cb.Platt(scale="probability"), cb.maps.Beta(), cb.maps.KernelDensity()],
+    [
+        cb.Platt(),
+        cb.Platt(scale="probability"),
+        cb.calibrators.Beta(),
+        cb.calibrators.KernelDensity(),
+    ],
     ids=str,
 )
 def test_smooth_maps_are_within_1e_3_of_the_exact_fit_at_every_score(map_, data):
@@ -133,7 +138,7 @@ def test_tables_are_calibrated_and_audited_by_group(cells, tmp_path):
 
     frame, _ = cells
     sketched = _by_cells(frame)
-    made = sketched.fit_groups(cb.GroupCalibrator(cb.scalings.Identity()))
+    made = sketched.fit_groups(cb.GroupCalibrator(cb.calibrators.Identity()))
     out = apply(made, frame, tmp_path / "out.parquet", probabilities="p")
     found = pd.read_parquet(out)
     np.testing.assert_allclose(

@@ -38,13 +38,16 @@ def days():
 
 
 def kept(p, y, seen):
-    fixed = cb.maps.Platt().fit(p[:seen], y[:seen])
+    fixed = cb.calibrators.Platt().fit(p[:seen], y[:seen])
     return np.concatenate([fixed.predict(p[rows]) for rows in days()])
 
 
 def refitted(p, y, seen):
     return np.concatenate(
-        [cb.maps.Platt().fit(p[: rows.start], y[: rows.start]).predict(p[rows]) for rows in days()]
+        [
+            cb.calibrators.Platt().fit(p[: rows.start], y[: rows.start]).predict(p[rows])
+            for rows in days()
+        ]
     )
 
 

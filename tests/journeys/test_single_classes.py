@@ -35,7 +35,7 @@ def test_exactly_the_two_swapped_classes_are_unreliable_and_their_own_temperatur
     for seed in range(12):
         P, y, truth = world(seed)
         record = read(P, y)
-        methods = {SHARED: cb.TemperatureScaling(), OWN: cb.scalings.CategoryTemperature()}
+        methods = {SHARED: cb.TemperatureScaling(), OWN: cb.calibrators.CategoryTemperature()}
         found = methods_by_class(
             {name: compare(record, one) for name, one in methods.items()}, 0.95
         )
@@ -58,7 +58,7 @@ def test_a_calibrated_model_gets_no_advice_for_single_classes():
     wrong = 0
     for seed in range(12):
         y = (P.cumsum(axis=1) > np.random.default_rng([seed, 1]).random((len(P), 1))).argmax(axis=1)
-        compared = {OWN: compare(read(P, y), cb.scalings.CategoryTemperature())}
+        compared = {OWN: compare(read(P, y), cb.calibrators.CategoryTemperature())}
         found = methods_by_class(compared, 0.95)
         wrong += bool(found.off[UNCALIBRATED]) or any(row.use != found.best for row in found.rows)
     assert wrong <= 2

@@ -30,7 +30,7 @@ def test_rows_with_small_margins_flip_and_the_page_names_the_class_that_takes_ov
         found = cb.report(
             y,
             logits,
-            calibrator=cb.confidence.HokiCalibrator(inputs="logit"),
+            calibrator=cb.calibrators.HokiCalibrator(inputs="logit"),
             n_resamples=2,
             inputs="logit",
         ).to_dict()["label_stability"]
@@ -45,7 +45,7 @@ def test_rows_with_small_margins_flip_and_the_page_names_the_class_that_takes_ov
 
 def test_exact_stability_is_the_simulated_share():
     logits, y, _, _ = world(0)
-    hoki = cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y)
+    hoki = cb.calibrators.HokiCalibrator(inputs="logit").fit(logits, y)
     rng, draws = np.random.default_rng(1), 40_000
     for row in (0, 1, 2, 3):
         curve = hoki.signal_.stability_curve(logits[[row]])

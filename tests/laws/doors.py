@@ -22,7 +22,7 @@ __all__ = ["DOORS", "Data", "Door", "Line", "Odds", "drawn", "fitted", "numbers"
 
 Data = dict[str, Any]
 #: Packages whose functions of these forms are found by themselves.
-PACKAGES = ("calibrant.metrics", "calibrant.confidence")
+PACKAGES = ("calibrant.metrics", "calibrant.calibrators")
 #: Required arguments -> the columns of the call.
 FORMS = {
     ("y_true", "P"): {"y_true": "y", "P": "p"},
@@ -285,11 +285,11 @@ OF_METRICS = {
         {"y_true": "y", "values": "counts"},
     ),
     "confidence_curve": door(
-        lambda **k: cb.confidence.confidence_curve(calibrator=fitted("platt"), **k),
+        lambda **k: cb.calibrators.confidence_curve(calibrator=fitted("platt"), **k),
         EVENT | WEIGHT,
     ),
     "signal_accuracy": door(
-        lambda **k: cb.confidence.signal_accuracy(signal=cb.signals.Margin(), **k),
+        lambda **k: cb.calibrators.signal_accuracy(signal=cb.calibrators.Margin(), **k),
         EVENT | WEIGHT,
     ),
     "decision_threshold": door(

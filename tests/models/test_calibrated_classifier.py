@@ -31,11 +31,10 @@ from calibrant import (
     TemperatureScaling,
     metrics,
 )
-from calibrant.confidence import GeometricCalibrator
+from calibrant.calibrators import Beta, GeometricCalibrator, VennAbers
+from calibrant.calibrators.auto import default_calibrator
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.maps import Beta, VennAbers
-from calibrant.select.auto import default_calibrator
 
 
 @pytest.fixture

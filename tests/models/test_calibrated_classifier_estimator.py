@@ -14,7 +14,7 @@ from calibrant import (
     Platt,
     TemperatureScaling,
 )
-from calibrant.scalings import Identity
+from calibrant.calibrators import Identity
 
 ESTIMATORS = [
     CalibratedClassifier(LogisticRegression(solver="newton-cholesky"), calibrator, cv=3)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.models.training_rows import (
+from calibrant.calibrators.training_rows import (
     agreement,
     averaged,
     chosen_told,

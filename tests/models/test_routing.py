@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GroupKFold, KFold
 
 from calibrant import CalibratedRegressor
-from calibrant.models.training_rows import fit_router, routed
+from calibrant.calibrators.training_rows import fit_router, routed
 
 WEIGHT, GROUPS = np.ones(4), np.arange(4)
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 
+from calibrant.calibrators.training_rows import TrainingRows
 from calibrant.errors import InputError
-from calibrant.models.training_rows import TrainingRows
 
 X, Y = np.arange(10.0).reshape(5, 2), np.array([0, 1, 0, 1, 1])
 

@@ -7,9 +7,8 @@ import pytest
 from scipy.special import expit, softmax
 
 import calibrant as cb
+from calibrant.calibrators import Beta, Isotonic, Platt, VectorScaling
 from calibrant.errors import InputError
-from calibrant.maps import Beta, Isotonic, Platt
-from calibrant.scalings import VectorScaling
 from calibrant.testing.check import check_guarantee, saved_copies
 
 OPTIONS = [

@@ -59,10 +59,10 @@ def test_rows_without_outcomes_and_groups_of_one_row_are_left_out():
         row["label"] = row["label"] if i % 3 else None
     record = read_questions(log)
     half = np.arange(len(log)) % 2
-    told = short(record, calibrator=cb.scalings.Identity(), groups=half).to_dict()
+    told = short(record, calibrator=cb.calibrators.Identity(), groups=half).to_dict()
     assert told["data"]["rows"] == int(record.labelled.sum()) < len(record)
     alone = read_questions([{**row, "question": i, "type": None} for i, row in enumerate(rows())])
-    told = short(alone, calibrator=cb.scalings.Identity()).to_dict()
+    told = short(alone, calibrator=cb.calibrators.Identity()).to_dict()
     drawn = {row["group"] for row in told["audit"]["drawn"]["levels"]}
     assert drawn == {"type yes/no", "type choice"}
 
@@ -75,7 +75,7 @@ def test_shares_of_raters_are_drawn_as_outcomes():
     assert question_gap(None, record) == pytest.approx(0.0, abs=1e-9)
     assert abs(record.judged[0].mean() - record.judged[1].mean()) < 0.03
     assert (
-        short(record, calibrator=cb.scalings.Identity()).to_dict()["verdict"]["model"]
+        short(record, calibrator=cb.calibrators.Identity()).to_dict()["verdict"]["model"]
         == "calibrated"
     )
 
@@ -103,7 +103,7 @@ def test_models_are_compared_on_the_same_outcomes():
 
 def test_calibrators_are_compared_and_the_page_has_the_code():
     log = read_questions(rows())
-    named = {"as it is": cb.scalings.Identity(), "by type": QuestionCalibrator(by="type")}
+    named = {"as it is": cb.calibrators.Identity(), "by type": QuestionCalibrator(by="type")}
     found = short(log, calibrator=named)
     assert [one["name"] for one in found.to_dict()["alternatives"]] == ["by type", "as it is"]
     code = found.to_dict()["choice"]["code"]

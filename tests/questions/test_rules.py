@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import binom
 
 from calibrant._numerics.certificates import chains
+from calibrant.calibrators import Platt
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.maps import Platt
 from calibrant.questions import (
     QuestionCalibrator,
     QuestionRules,

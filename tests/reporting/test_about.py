@@ -10,7 +10,7 @@ import pytest
 import calibrant as cb
 from calibrant.reporting.about import call_of
 
-QUICK = {"calibrator": cb.scalings.Identity(), "n_resamples": 0}
+QUICK = {"calibrator": cb.calibrators.Identity(), "n_resamples": 0}
 
 
 def rows(n=300):
@@ -86,8 +86,8 @@ CALLS = {
     "a map": {"calibrator": cb.Platt()},
     "a class": {"calibrator": cb.TemperatureScaling},
     "options of its own": {"calibrator": cb.AutoCalibrator(random_state=3), "n_splits": 3},
-    "several": {"calibrator": [cb.Platt(), cb.TemperatureScaling, cb.scalings.Identity()]},
-    "by name": {"calibrator": {"one": cb.Platt(), "it's": cb.maps.Beta()}},
+    "several": {"calibrator": [cb.Platt(), cb.TemperatureScaling, cb.calibrators.Identity()]},
+    "by name": {"calibrator": {"one": cb.Platt(), "it's": cb.calibrators.Beta()}},
     "fitted": {"calibrator": FITTED, "in_sample": False},
     "arrays": {
         "calibrator": cb.OneVsRest(cb.Platt()),
@@ -96,7 +96,7 @@ CALLS = {
         "sample_weight": np.arange(300) % 2 + 1,
     },
     "plain values": {
-        "calibrator": cb.scalings.Identity(),
+        "calibrator": cb.calibrators.Identity(),
         "title": 'It\'s "quoted" \\ and\nbroken',
         "event": None,
         "level": np.float64(0.9),
@@ -158,7 +158,7 @@ def test_the_names_given_are_at_the_top_and_the_call_at_the_end():
     ]
     method = page[page.index('<h3 id="method">') :]
     assert f"from data whose checksum is {about['data']}" in method
-    assert "found = cb.report(y, P, calibrator=cb.scalings.Identity(), n_resamples=0" in method
+    assert "found = cb.report(y, P, calibrator=cb.calibrators.Identity(), n_resamples=0" in method
 
 
 def test_the_period_is_that_of_the_times():

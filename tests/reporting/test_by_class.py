@@ -96,7 +96,7 @@ def test_report_has_it_for_several_calibrators_only():
     labels = (probabilities.cumsum(axis=1) > rng.random((300, 1))).argmax(axis=1)
     one = cb.report(labels, probabilities, calibrator=cb.TemperatureScaling(), n_resamples=100)
     assert one.to_dict()["by_class"] is None
-    two = [cb.TemperatureScaling(), cb.scalings.CategoryTemperature()]
+    two = [cb.TemperatureScaling(), cb.calibrators.CategoryTemperature()]
     found = cb.report(labels, probabilities, calibrator=two, n_resamples=100)
     content = found.to_dict()["by_class"]
     names = [UNCALIBRATED, "temperature scaling", "category temperature"]
@@ -121,7 +121,7 @@ def test_densities_of_a_class_integrate_to_its_shares_of_right_and_wrong():
     logits = rng.normal(size=(3000, 3))
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     labels = (probabilities.cumsum(axis=1) > rng.random((3000, 1))).argmax(axis=1)
-    found = cb.report(labels, probabilities, calibrator=cb.scalings.Identity(), n_resamples=2)
+    found = cb.report(labels, probabilities, calibrator=cb.calibrators.Identity(), n_resamples=2)
     drawn = found.to_dict()["class_densities"]
     assert sorted(drawn) == ["0", "1", "2"]
     for k in range(3):

@@ -35,7 +35,7 @@ def errors(seed=0, n_clusters=60, size=6):
 
 def found(y, *predictions, **options):
     return cb.report(
-        y, *predictions, calibrator=cb.scalings.Identity(), n_resamples=200, **options
+        y, *predictions, calibrator=cb.calibrators.Identity(), n_resamples=200, **options
     ).to_dict()
 
 
@@ -101,7 +101,7 @@ def test_every_interval_of_a_report_on_forecasts_is_wider_with_clusters():
 def test_the_report_says_how_many_clusters():
     y, p, cluster = draw()
     names = [f"patient {c}" for c in cluster]
-    report = cb.report(y, p, calibrator=cb.scalings.Identity(), cluster=names, n_resamples=200)
+    report = cb.report(y, p, calibrator=cb.calibrators.Identity(), cluster=names, n_resamples=200)
     assert report.to_dict()["data"]["clusters"] == 60
     assert "360 rows in 60 clusters" in report.to_html()
     assert "360 rows in 60 clusters" in report.to_markdown()
@@ -125,7 +125,11 @@ def test_the_changes_and_the_comparison_count_clusters_and_folds_cut_none():
     options = {"n_resamples": 200, "n_splits": 3}
     alone, together = (
         cb.report(
-            y, p**1.5, calibrator={"platt": cb.Platt(), "beta": cb.maps.Beta()}, **options, **more
+            y,
+            p**1.5,
+            calibrator={"platt": cb.Platt(), "beta": cb.calibrators.Beta()},
+            **options,
+            **more,
         ).to_dict()
         for more in ({}, {"cluster": cluster})
     )

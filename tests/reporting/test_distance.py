@@ -26,7 +26,7 @@ def found(request):
     X, y, P = _world(500, 1, request.param)
     reference = X_train, y_train
     report = cb.report(
-        y, P, X=X, reference=reference, calibrator=cb.scalings.Identity(), n_resamples=50
+        y, P, X=X, reference=reference, calibrator=cb.calibrators.Identity(), n_resamples=50
     )
     return (X, y, P, reference), report
 
@@ -34,7 +34,7 @@ def found(request):
 def test_zones_hold_all_rows_and_their_share_right(found):
     (X, y, P, reference), report = found
     section = report.to_dict()["distance"]
-    separation = cb.signals.FastSeparation().fit(P, y, X=X, reference=reference).score(P, X=X)
+    separation = cb.calibrators.FastSeparation().fit(P, y, X=X, reference=reference).score(P, X=X)
     right = P.argmax(axis=1) == y
     safe, dangerous = section["zones"]
     assert [safe["rows"], dangerous["rows"]] == [sum(separation > 0), sum(separation <= 0)]
@@ -53,7 +53,7 @@ def test_separation_tells_what_the_score_does_not_know(found):
 def test_examples_are_the_surest_wrong_answers_in_the_dangerous_zone(found):
     (X, y, P, (X_train, y_train)), report = found
     section = report.to_dict()["distance"]
-    signal = cb.signals.FastSeparation().fit(P, y, X=X, reference=(X_train, y_train))
+    signal = cb.calibrators.FastSeparation().fit(P, y, X=X, reference=(X_train, y_train))
     wrong = (P.argmax(axis=1) != y) & (signal.score(P, X=X) <= 0.0)
     surest = np.flatnonzero(wrong)[np.argsort(-P.max(axis=1)[wrong], kind="stable")][:3]
     assert [one["row"] for one in section["examples"]] == surest.tolist()
@@ -77,7 +77,7 @@ def test_rows_of_weight_0_keep_their_numbers():
     X_train, y_train, _ = _world(100, 0)
     X, y, P = _world(200, 1)
     weight = (np.arange(200) % 2).astype(float)
-    options = {"calibrator": cb.scalings.Identity(), "n_resamples": 50}
+    options = {"calibrator": cb.calibrators.Identity(), "n_resamples": 50}
     whole = cb.report(y, P, X=X, reference=(X_train, y_train), sample_weight=weight, **options)
     half = cb.report(y[1::2], P[1::2], X=X[1::2], reference=(X_train, y_train), **options)
     weighted, own = (one.to_dict()["distance"] for one in (whole, half))
@@ -91,7 +91,7 @@ def test_clusters_widen_the_intervals_and_few_wrong_answers_bring_no_fits():
     X_train, y_train, _ = _world(300, 0)
     X, y, P = _world(120, 1)
     options = {
-        "calibrator": cb.scalings.Identity(),
+        "calibrator": cb.calibrators.Identity(),
         "n_resamples": 50,
         "reference": (X_train, y_train),
     }
@@ -108,7 +108,7 @@ def test_clusters_widen_the_intervals_and_few_wrong_answers_bring_no_fits():
 
 def test_without_training_rows_there_is_no_section():
     _, y, P = _world(100, 1)
-    report = cb.report(y, P, calibrator=cb.scalings.Identity(), n_resamples=50)
+    report = cb.report(y, P, calibrator=cb.calibrators.Identity(), n_resamples=50)
     assert report.to_dict()["distance"] is None
     assert "Distance to the training rows" not in report.to_html()
 
@@ -122,10 +122,10 @@ def test_held_out_rows_bring_their_own_features():
         test=(y_new, P_new, None, None, X_new),
         X=X,
         reference=(X_train, y_train),
-        calibrator=cb.confidence.GeometricCalibrator(),
+        calibrator=cb.calibrators.GeometricCalibrator(),
         n_resamples=50,
     ).to_dict()
-    cal = cb.confidence.GeometricCalibrator().fit(P, y, X=X, reference=(X_train, y_train))
+    cal = cb.calibrators.GeometricCalibrator().fit(P, y, X=X, reference=(X_train, y_train))
     confidence = cal.predict_confidence(P_new, X=X_new)
     right = (P_new.argmax(axis=1) == y_new).astype(int)
     after = next(one["after"] for one in found["metrics"] if one["key"] == "log_loss")

@@ -68,7 +68,7 @@ def test_of_the_crossings_only_those_off_are_drawn(found):
 
 def test_right_risks_draw_no_crossing_and_fold_nothing_that_is_off():
     y, p, frame = world(off=False)
-    report = cb.report(y, p, groups=frame, calibrator=cb.scalings.Identity(), n_resamples=0)
+    report = cb.report(y, p, groups=frame, calibrator=cb.calibrators.Identity(), n_resamples=0)
     drawn = report.to_dict()["audit"]["drawn"]
     assert drawn["crossings"] == []
     assert len(drawn["levels"]) == 6
@@ -85,7 +85,7 @@ def test_right_risks_draw_no_crossing_and_fold_nothing_that_is_off():
 def test_at_most_twenty_levels_are_drawn_those_off_among_them():
     y, p, frame = world(30_000, n_levels=25)
     drawn = cb.report(
-        y, p, groups=frame, calibrator=cb.scalings.Identity(), n_resamples=0
+        y, p, groups=frame, calibrator=cb.calibrators.Identity(), n_resamples=0
     ).to_dict()
     audit, drawn = drawn["audit"], drawn["audit"]["drawn"]
     names = [row["group"] for row in drawn["levels"]]
@@ -102,7 +102,7 @@ def test_groups_of_few_rows_are_counted_not_judged():
     y, p, frame = world(2_000)
     frame.loc[:4, "region"] = "tiny"
     found = cb.report(
-        y, p, groups=frame, calibrator=cb.scalings.Identity(), n_resamples=0
+        y, p, groups=frame, calibrator=cb.calibrators.Identity(), n_resamples=0
     ).to_dict()
     drawn = found["audit"]["drawn"]
     tiny = next(row for row in drawn["levels"] if row["group"] == "region tiny")

@@ -113,17 +113,19 @@ def test_the_page_shows_it_for_both_tasks():
     pytest.importorskip("jinja2")
     p, y, dates, group = stream(n_days=15)
     options = {"times": dates, "groups": group, "n_resamples": 0}
-    found = cb.report(y, p, calibrator=cb.scalings.Identity(), **options)
+    found = cb.report(y, p, calibrator=cb.calibrators.Identity(), **options)
     assert json.loads(found.to_json())["drift"]["every"] == "day"
     assert '<summary><h3 id="time">Over time</h3></summary>' in found.to_html()
     rng = np.random.default_rng(1)
     error = rng.normal(size=len(p)) * np.where(np.arange(len(p)) < 700, 1.0, 3.0)
     found = cb.report(
-        error, np.zeros(len(p)), np.ones(len(p)), calibrator=cb.scalings.Identity(), **options
+        error, np.zeros(len(p)), np.ones(len(p)), calibrator=cb.calibrators.Identity(), **options
     )
     assert found.to_dict()["outputs"][0]["drift"]["advice"]["alarm_time"] >= "2026-01-12"
     assert '<summary><h3 id="time">Over time</h3></summary>' in found.to_html()
-    undated = cb.report(y[:60], p[:60], calibrator=cb.scalings.Identity(), n_resamples=0).to_html()
+    undated = cb.report(
+        y[:60], p[:60], calibrator=cb.calibrators.Identity(), n_resamples=0
+    ).to_html()
     assert "over time" not in undated.lower()
 
 

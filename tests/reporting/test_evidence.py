@@ -36,8 +36,8 @@ def test_features_and_a_training_set_bring_separation(blobs):
         y, P, calibrator=cb.TemperatureScaling(), X=X, reference=(X_train, y_train), n_resamples=100
     )
     stability, separation = found.to_dict()["signals"]
-    own = cb.confidence.signal_accuracy(
-        y, P, cb.signals.FastSeparation(), X=X, reference=(X_train, y_train)
+    own = cb.calibrators.signal_accuracy(
+        y, P, cb.calibrators.FastSeparation(), X=X, reference=(X_train, y_train)
     )
     assert separation["bins"] == own.bins.to_dict()
     assert stability["name"] == "LabelStability"
@@ -50,15 +50,19 @@ def test_features_and_a_training_set_bring_separation(blobs):
 
 def test_the_separation_of_a_calibrator_is_its_own(blobs):
     (X_train, y_train, _), (X, y, P) = blobs
-    signals = [cb.signals.TopProbability(), cb.signals.FastSeparation("l1")]
-    cal = cb.confidence.StackedConfidence(signals=signals).fit(
+    signals = [cb.calibrators.TopProbability(), cb.calibrators.FastSeparation("l1")]
+    cal = cb.calibrators.StackedConfidence(signals=signals).fit(
         P[:200], y[:200], X=X[:200], reference=(X_train, y_train)
     )
     summary = cb.report(
         y[200:], P[200:], calibrator=cal, X=X[200:], in_sample=False, n_resamples=100
     ).to_dict()
-    own = cb.confidence.signal_accuracy(
-        y[200:], P[200:], cb.signals.FastSeparation("l1"), X=X[200:], reference=(X_train, y_train)
+    own = cb.calibrators.signal_accuracy(
+        y[200:],
+        P[200:],
+        cb.calibrators.FastSeparation("l1"),
+        X=X[200:],
+        reference=(X_train, y_train),
     )
     assert summary["signals"][1]["bins"] == own.bins.to_dict()
 
@@ -67,7 +71,7 @@ def test_two_classes_without_features_bring_neither_and_a_gaussian_process_its_l
     rng = np.random.default_rng(0)
     p = rng.random(200)
     y = (rng.random(200) < p**2).astype(int)
-    cal = cb.scalings.GaussianProcessCalibration(n_inducing=3).fit(p[:100], y[:100])
+    cal = cb.calibrators.GaussianProcessCalibration(n_inducing=3).fit(p[:100], y[:100])
     found = cb.report(y[100:], p[100:], calibrator=cal, in_sample=False, n_resamples=100)
     latent = found.to_dict()["latent"]
     np.testing.assert_allclose(latent["mean"], cal.latent(latent["score"]).mean)

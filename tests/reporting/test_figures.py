@@ -71,7 +71,7 @@ def test_over_few_distinct_risks_there_is_no_smooth_curve():
     for count in (9, 10):
         p = np.resize(np.linspace(0.1, 0.9, count), 900)
         y = (rng.random(900) < p).astype(int)
-        found = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=0).to_dict()
+        found = cb.report(y, p, calibrator=cb.calibrators.Identity(), n_resamples=0).to_dict()
         drawn[count] = main_figure(found)["description"]
     assert "loess" not in drawn[9]
     assert "loess" in drawn[10]
@@ -82,7 +82,7 @@ def test_medians_are_of_the_rows_and_bins_as_many_as_the_events_pay_for():
     rng = np.random.default_rng(1)
     p = rng.beta(1, 8, 3000)
     y = (rng.random(3000) < p).astype(int)
-    found = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=0).to_dict()
+    found = cb.report(y, p, calibrator=cb.calibrators.Identity(), n_resamples=0).to_dict()
     medians = np.median(p[y == 1]), np.median(p[y == 0])
     assert list(found["medians"]["before"].values()) == pytest.approx(medians, rel=0.02)
     shown = Report(found).to_html()
@@ -97,7 +97,9 @@ def test_a_figure_over_time_names_its_axis_by_the_unit_and_cuts_no_label():
     p = rng.random(900)
     y = (rng.random(900) < p).astype(int)
     times = np.datetime64("1990") + np.arange(900) // 100
-    found = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=0, times=times).to_dict()
+    found = cb.report(
+        y, p, calibrator=cb.calibrators.Identity(), n_resamples=0, times=times
+    ).to_dict()
     drawn = drift_figures(found["drift"])
     svg = drawn["all"]["svg"]
     assert drawn["groups"] == []

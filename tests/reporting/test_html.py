@@ -134,7 +134,7 @@ def test_many_classes_stay_small():
     rng = np.random.default_rng(0)
     P = rng.dirichlet(np.ones(1000), 1500)
     found = cb.report(
-        rng.integers(0, 1000, 1500), P, calibrator=cb.scalings.Identity(), n_resamples=100
+        rng.integers(0, 1000, 1500), P, calibrator=cb.calibrators.Identity(), n_resamples=100
     )
     text = found.to_html()
     assert len(text.encode()) < 500_000
@@ -152,7 +152,7 @@ def test_each_way_of_measuring_renders_and_says_so(evaluation):
         "in-sample": {"calibrator": cb.TemperatureScaling().fit(p, y)},
         "held-out": {"calibrator": cb.TemperatureScaling().fit(p[:100], y[:100])},
         "test": {"test": (y[half], p[half])},
-        "none": {"calibrator": cb.scalings.Identity()},
+        "none": {"calibrator": cb.calibrators.Identity()},
     }[evaluation]
     text = cb.report(y, p, n_resamples=100, **options).to_html()
     Page(text)

@@ -21,7 +21,7 @@ def found():
         p,
         calibrator={
             "one": cb.TemperatureScaling,
-            "two": cb.ConfidenceCalibrator(map=cb.maps.Beta()),
+            "two": cb.ConfidenceCalibrator(map=cb.calibrators.Beta()),
         },
         **options,
     )
@@ -86,7 +86,7 @@ def test_change_over_time_is_told(std):
     )
     if std is None:
         p = rng.uniform(0.6, 0.95, n)
-        options["calibrator"] = cb.scalings.Identity()
+        options["calibrator"] = cb.calibrators.Identity()
         found = cb.report(
             (rng.random(n) < np.where(day < 5, p, p - 0.4)).astype(int), p, times=times, **options
         )
@@ -112,6 +112,6 @@ def test_change_over_time_is_told(std):
     assert (
         "over time"
         not in cb.report(
-            [0, 1, 1], [0.2, 0.7, 0.9], calibrator=cb.scalings.Identity(), n_resamples=0
+            [0, 1, 1], [0.2, 0.7, 0.9], calibrator=cb.calibrators.Identity(), n_resamples=0
         ).to_markdown()
     )

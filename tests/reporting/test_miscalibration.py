@@ -120,7 +120,7 @@ def test_the_margin_of_a_rare_event_is_a_fifth_of_its_rate():
     y = (np.arange(2000) % 100 == 0).astype(int)
     assert of(p, y).margin == pytest.approx(0.002)
     assert (
-        cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=0, margin=0.05).to_dict()[
+        cb.report(y, p, calibrator=cb.calibrators.Identity(), n_resamples=0, margin=0.05).to_dict()[
             "miscalibration"
         ]["before"]["margin"]
         == 0.05

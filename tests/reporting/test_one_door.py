@@ -32,7 +32,7 @@ def crossings(*given, **options):
 @pytest.mark.parametrize(
     "calibrator",
     [
-        cb.scalings.Identity(),
+        cb.calibrators.Identity(),
         cb.TemperatureScaling(),
         [cb.TemperatureScaling, cb.ConfidenceCalibrator],
     ],
@@ -50,7 +50,11 @@ def test_of_classes(calibrator):
 
 @pytest.mark.parametrize(
     "calibrator",
-    [cb.scalings.Identity(), cb.StdScaling(), [cb.StdScaling, cb.regression.IntervalCalibration]],
+    [
+        cb.calibrators.Identity(),
+        cb.StdScaling(),
+        [cb.StdScaling, cb.regression.IntervalCalibration],
+    ],
 )
 def test_of_numbers(calibrator):
     rng = np.random.default_rng(0)

@@ -22,7 +22,7 @@ def doubtful():
 def test_confidence_calibrators_are_scored_on_the_label_of_the_model(doubtful):
     P, y = doubtful
     fit, rest = slice(0, 750), slice(750, None)
-    cal = cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning()).fit(P[fit], y[fit])
+    cal = cb.ConfidenceCalibrator(map=cb.calibrators.HistogramBinning()).fit(P[fit], y[fit])
     summary = cb.report(y[rest], P[rest], calibrator=cal, n_resamples=100).to_dict()
     rows = {row["key"]: row for row in summary["metrics"]}
     sure, right = cal.predict_confidence(P[rest]), (P[rest].argmax(axis=1) == y[rest]).astype(int)
@@ -43,7 +43,10 @@ def test_confidence_calibrators_are_scored_on_the_label_of_the_model(doubtful):
 def test_out_of_fold_and_fitted_agree_on_what_is_measured(doubtful):
     P, y = doubtful
     summary = cb.report(
-        y, P, calibrator=cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning()), n_resamples=100
+        y,
+        P,
+        calibrator=cb.ConfidenceCalibrator(map=cb.calibrators.HistogramBinning()),
+        n_resamples=100,
     ).to_dict()
     rows = {row["key"]: row for row in summary["metrics"]}
     assert rows["accuracy"]["change"]["value"] == 0.0

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
+from calibrant.calibrators.constant import Identity
 from calibrant.core.groups import read_groups
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.reporting.regions import by_group, by_region, confidence_gaps, confidence_sums
 from calibrant.reporting.report import report
 from calibrant.reporting.states import Seen
-from calibrant.scalings.constant import Identity
 
 
 @pytest.fixture(scope="module")

@@ -92,7 +92,7 @@ def test_verdicts(factor, model, calibration):
 
 def test_honest_error_bars_are_called_so_nearly_always():
     blamed = [
-        summarise(*data(300, 1.0, seed), calibrator=cb.scalings.Identity(), n_resamples=0)[
+        summarise(*data(300, 1.0, seed), calibrator=cb.calibrators.Identity(), n_resamples=0)[
             "verdict"
         ]["model"]
         for seed in range(20)
@@ -197,7 +197,9 @@ def test_trouble_with_the_rows_is_said():
     y = np.r_[y, y[:100]]
     mean, std = np.r_[mean, mean[:100]], np.r_[std, std[:100]]
     said = " ".join(
-        summarise(y + 2.0, mean, std, calibrator=cb.scalings.Identity(), n_resamples=0)["cautions"]
+        summarise(y + 2.0, mean, std, calibrator=cb.calibrators.Identity(), n_resamples=0)[
+            "cautions"
+        ]
     )
     for words in (
         "repeat an earlier forecast",
@@ -268,7 +270,9 @@ def test_task_is_told_by_what_is_given():
     y, mean, std = data(60)
     for given in [(mean, std), (cb.NormalForecast(mean, std),)]:
         assert (
-            cb.report(y, *given, calibrator=cb.scalings.Identity(), n_resamples=0).to_dict()["task"]
+            cb.report(y, *given, calibrator=cb.calibrators.Identity(), n_resamples=0).to_dict()[
+                "task"
+            ]
             == "regression"
         )
     assert (
@@ -305,7 +309,7 @@ def test_the_worst_part_of_any_feature_leads():
         y,
         mean,
         std,
-        calibrator=cb.scalings.Identity(),
+        calibrator=cb.calibrators.Identity(),
         features=pd.DataFrame(features),
         n_resamples=0,
     )
@@ -334,7 +338,7 @@ def test_classes_and_events_are_looked_at_by_feature_too():
         found = cb.report(
             y,
             p,
-            calibrator=cb.scalings.Identity(),
+            calibrator=cb.calibrators.Identity(),
             target=target,
             features=pd.Series(x, name="x"),
             n_resamples=0,
@@ -362,9 +366,9 @@ def test_intervals_of_a_table_hold_together():
 
 def test_drawings_are_of_the_curves_that_metrics_give():
     y, mean, std = data()
-    part = summarise(y, mean, std, calibrator=cb.scalings.Identity(), n_resamples=0)["outputs"][0][
-        "curves"
-    ]["before"]
+    part = summarise(y, mean, std, calibrator=cb.calibrators.Identity(), n_resamples=0)["outputs"][
+        0
+    ]["curves"]["before"]
     for key, curve in {
         "intervals": metrics.interval_curve(y, mean, std, simultaneous=True),
         "widths": metrics.interval_width_curve(y, mean, std),
@@ -380,14 +384,16 @@ def test_several_outputs_have_a_row_each_and_one_has_none():
         np.column_stack([y, y]),
         np.column_stack([mean] * 2),
         np.column_stack([std] * 2),
-        calibrator=cb.scalings.Identity(),
+        calibrator=cb.calibrators.Identity(),
         n_resamples=0,
         outputs=["a", "b"],
     )
     assert page.to_html().count('<a href="#figure-reliability-1">b</a>') == 1
     assert (
         "Output by output"
-        not in cb.report(y, mean, std, calibrator=cb.scalings.Identity(), n_resamples=0).to_html()
+        not in cb.report(
+            y, mean, std, calibrator=cb.calibrators.Identity(), n_resamples=0
+        ).to_html()
     )
 
 

@@ -23,10 +23,10 @@ def report(world, calibrator, **options):
 
 def test_the_search_and_the_iterations_are_those_of_the_calibrator(world):
     logits, y = world
-    found = report(world, cb.confidence.HokiCalibrator(inputs="logit"))
+    found = report(world, cb.calibrators.HokiCalibrator(inputs="logit"))
     said, own = (
         found.to_dict()["label_stability"],
-        cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y),
+        cb.calibrators.HokiCalibrator(inputs="logit").fit(logits, y),
     )
     assert said["scales"] == own.signal_.scales_.tolist()
     assert said["spread"] == own.signal_.spread_.tolist()
@@ -43,8 +43,8 @@ def test_the_search_and_the_iterations_are_those_of_the_calibrator(world):
 
 def test_the_three_rows_are_what_they_are_called(world):
     logits, y = world
-    found = report(world, cb.confidence.HokiCalibrator(inputs="logit"))
-    own = cb.confidence.HokiCalibrator(inputs="logit").fit(logits, y)
+    found = report(world, cb.calibrators.HokiCalibrator(inputs="logit"))
+    own = cb.calibrators.HokiCalibrator(inputs="logit").fit(logits, y)
     gamma, right = own.signal_.score(logits), logits.argmax(axis=1) == y
     surest, least, wrong = found.to_dict()["label_stability"]["rows"]
     assert right[surest["row"]]
@@ -66,7 +66,7 @@ def test_the_three_rows_are_what_they_are_called(world):
 def test_without_a_search_or_an_error_the_page_shows_what_there_is(world):
     logits, _ = world
     calibrator = cb.ConfidenceCalibrator(
-        signal=cb.signals.LabelStability(scale=1.0), inputs="logit"
+        signal=cb.calibrators.LabelStability(scale=1.0), inputs="logit"
     )
     found = cb.report(
         logits.argmax(axis=1), logits, calibrator=calibrator, n_resamples=2, inputs="logit"

@@ -34,9 +34,9 @@ def numbers(d=None):
 
 
 DAYS = np.datetime64("2026-01-01") + np.arange(600) // 60
-SEVERAL = [cb.TemperatureScaling, cb.ConfidenceCalibrator, cb.scalings.Identity]
+SEVERAL = [cb.TemperatureScaling, cb.ConfidenceCalibrator, cb.calibrators.Identity]
 CASES = {
-    "classes as they are": (classes, {"calibrator": cb.scalings.Identity()}),
+    "classes as they are": (classes, {"calibrator": cb.calibrators.Identity()}),
     "classes out of fold": (
         classes,
         {"calibrator": cb.TemperatureScaling(), "groups": np.arange(600) % 3, "times": DAYS},
@@ -47,7 +47,7 @@ CASES = {
     ),
     "float16 at tenths": (
         lambda: tenths(np.float16),
-        {"calibrator": cb.scalings.Identity(), "n_bins": 12, "target": "answer"},
+        {"calibrator": cb.calibrators.Identity(), "n_bins": 12, "target": "answer"},
     ),
     "weighted, several": (
         classes,
@@ -59,12 +59,15 @@ CASES = {
     ),
     "the model's own label": (
         classes,
-        {"calibrator": cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning()), "times": DAYS},
+        {
+            "calibrator": cb.ConfidenceCalibrator(map=cb.calibrators.HistogramBinning()),
+            "times": DAYS,
+        },
     ),
     "held out": (classes, {"calibrator": cb.TemperatureScaling(), "test": classes()}),
 }
 FORECASTS = {
-    "numbers as they are": (numbers, {"calibrator": cb.scalings.Identity()}),
+    "numbers as they are": (numbers, {"calibrator": cb.calibrators.Identity()}),
     "numbers out of fold": (
         numbers,
         {"calibrator": cb.StdScaling(), "groups": np.arange(600) % 3, "times": DAYS},

@@ -156,7 +156,7 @@ def test_held_out_rows(sharp):
 
 def test_identity_is_a_plain_evaluation(sharp):
     y, _, Q = sharp
-    summary = summarise(y, Q, calibrator=cb.scalings.Identity(), n_resamples=100)
+    summary = summarise(y, Q, calibrator=cb.calibrators.Identity(), n_resamples=100)
     assert summary["calibrator"]["evaluation"] == "none"
     assert by_key(summary)["ece"]["after"] is None
     assert summary["curves"]["after"] is None
@@ -202,7 +202,7 @@ def test_worst_class_leads_and_a_class_of_one_row_does_not():
     rows = summarise(
         np.array(list("abcd"))[y],
         P,
-        calibrator=cb.scalings.Identity(),
+        calibrator=cb.calibrators.Identity(),
         classes=list("abcd"),
         n_resamples=100,
     )["classes"]["rows"]
@@ -220,7 +220,7 @@ def test_cautions_name_sparse_and_absent_classes():
         y,
         P,
         classes=["a", "b", "rare", "ghost"],
-        calibrator=cb.scalings.Identity(),
+        calibrator=cb.calibrators.Identity(),
         n_resamples=100,
     )
     found = " ".join(summary["cautions"])

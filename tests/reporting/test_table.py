@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
+from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.core.predictions import read
 from calibrant.frames.table_rows import row_hash
 from calibrant.reporting import curves
@@ -14,7 +15,6 @@ from calibrant.reporting.regions import by_region, confidence_gaps
 from calibrant.reporting.states import Counts, Seen
 from calibrant.reporting.table.cells import RiskCells, RiskPairs, TableFits, TableSample, fold_of
 from calibrant.reporting.table.sums import PARTS, TableSums, seen_of
-from calibrant.scalings.temperature import TemperatureScaling
 
 N = 6000
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from calibrant.select.candidates import affordable
+from calibrant.calibrators.candidates import affordable
 
 CANDIDATES = [SimpleNamespace(cost=c) for c in (3.0, 0.0, 10.0, 1.0)]
 

@@ -6,12 +6,12 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.logistic import softmax
+from calibrant.calibrators.auto import default_calibrator
+from calibrant.calibrators.candidates import candidates_for
+from calibrant.calibrators.held_out import canonical
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.select.auto import default_calibrator
-from calibrant.select.candidates import candidates_for
-from calibrant.select.held_out import canonical
 
 
 def planted(n, K, factor, shift=0.0, seed=0):
@@ -162,7 +162,7 @@ def test_equal_predictions_with_several_labels_are_in_several_folds():
     y = (rng.uniform(size=1200) < 0.2 + 0.6 * p**2).astype(int)
     P = np.column_stack([1 - p, p])
     cal = cb.AutoCalibrator(methods=["quadratic scaling"]).fit(P, y)
-    single = cb.OneVsRest(cb.maps.QuadraticScaling()).fit(P, y)
+    single = cb.OneVsRest(cb.calibrators.QuadraticScaling()).fit(P, y)
     in_sample = metrics.log_loss(y, single.predict_proba(P))
     assert cal.table_[1]["score"] == pytest.approx(in_sample, abs=0.005)
     # The same rows as weights of the distinct ones.
@@ -231,7 +231,7 @@ def test_the_closed_test_is_a_policy(change, chosen):
     assert cal.status_ == f"closed test: {chosen}"
     assert cal.explain() == f"1,500 rows, 2 classes: the closed test chose {chosen}."
     np.testing.assert_array_equal(
-        cal.predict_proba(p)[:, 1], cb.maps.ClosedTest().fit(p, y).predict(p)
+        cal.predict_proba(p)[:, 1], cb.calibrators.ClosedTest().fit(p, y).predict(p)
     )
     assert (
         cb.AutoCalibrator(policy="closed_test").fit(p[:15], y[:15]).status_

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from calibrant.calibrators.candidates import CANDIDATES, candidates_for
 from calibrant.core.calibrator import Calibrator
-from calibrant.select.candidates import CANDIDATES, candidates_for
 
 MORE_THAN_TWO = ["ensemble temperature scaling", "structured matrix scaling"]
 SINGLE_MAPS = [

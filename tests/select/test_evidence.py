@@ -5,7 +5,7 @@ repetition.
 import numpy as np
 import pytest
 
-from calibrant.select.trust import score_difference
+from calibrant.calibrators.trust import score_difference
 
 
 def test_by_hand():

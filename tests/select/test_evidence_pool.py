@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.select.evidence_pool import evidence_pool, table_of
+from calibrant.calibrators.evidence_pool import evidence_pool, table_of
 
 
 class _Held:

@@ -7,15 +7,15 @@ import pytest
 from scipy import stats
 
 import calibrant as cb
-from calibrant.core.forecast_record import ForecastRecord
-from calibrant.select.evidence_pool import (
+from calibrant.calibrators.evidence_pool import (
     FORECAST_RATE,
     FORECAST_TRUST,
     MOST_NATS,
     forecast_pool,
     gain_in_errors,
 )
-from calibrant.select.held_out import HeldOutForecasts
+from calibrant.calibrators.held_out import HeldOutForecasts
+from calibrant.core.forecast_record import ForecastRecord
 
 FOLDS = 4
 

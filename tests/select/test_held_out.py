@@ -5,8 +5,8 @@ pieces.
 import numpy as np
 import pytest
 
+from calibrant.calibrators.held_out import HeldOut, canonical
 from calibrant.core.predictions import read
-from calibrant.select.held_out import HeldOut, canonical
 
 
 def pieces(n=300, K=3, seed=0):

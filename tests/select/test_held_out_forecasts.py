@@ -5,8 +5,8 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.calibrators.held_out import HeldOutForecasts
 from calibrant.core.forecast_record import ForecastRecord
-from calibrant.select.held_out import HeldOutForecasts
 
 SCORES = {
     "nll": metrics.negative_log_likelihood,

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.calibrators import auto
+from calibrant.calibrators.candidates import candidates_for
+from calibrant.calibrators.held_out import canonical
+from calibrant.calibrators.honest_folds import FoldFits
+from calibrant.calibrators.trials import tried
 from calibrant.core.folds import cross_fit, out_of_fold
 from calibrant.core.groups import in_clusters
 from calibrant.core.labels import SoftLabels
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.select import auto
-from calibrant.select.candidates import candidates_for
-from calibrant.select.held_out import canonical
-from calibrant.select.honest_folds import FoldFits
-from calibrant.select.trials import tried
 
 CHEAP = ["temperature scaling", "structured vector scaling", "sigmoid of the log-odds"]
 

@@ -49,7 +49,7 @@ def test_weighted_calibration_is_calibrated_in_use(shifted, method):
     (y, P), (y_use, P_use) = shifted
     shift = cb.wrap.LabelShift(method).fit(P, y, P_use)
     plain, weighted = (
-        cb.ConfidenceCalibrator(map=cb.maps.KernelDensity(), per_class=True).fit(
+        cb.ConfidenceCalibrator(map=cb.calibrators.KernelDensity(), per_class=True).fit(
             P, y, sample_weight=w
         )
         for w in (None, shift.sample_weight(y))
@@ -142,7 +142,7 @@ def test_the_trove_story_needs_its_two_conditions(shifted):
     def curve(k, weight, bandwidth):
         own = predicted == k
         return (
-            cb.maps.KernelDensity(bandwidth=bandwidth, prior_weight=0.0)
+            cb.calibrators.KernelDensity(bandwidth=bandwidth, prior_weight=0.0)
             .fit(score[own], (y == k)[own], sample_weight=weight[own])
             .predict(at)
         )

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.calibrators.look_alike import caution_look_alike, neighbours_nearest
 from calibrant.core.predictions import read
 from calibrant.errors import CalibrationWarning
-from calibrant.select.look_alike import caution_look_alike, neighbours_nearest
 
 
 def looks(n_things, n_looks, seed, n_classes=3):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from calibrant.select import auto
-from calibrant.select.auto import Progress
+from calibrant.calibrators import auto
+from calibrant.calibrators.auto import Progress
 
 
 @pytest.mark.parametrize(

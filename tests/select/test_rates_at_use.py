@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.select.rates_at_use import (
+from calibrant.calibrators.rates_at_use import (
     MixtureGaps,
     believed,
     believed_change,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.select.stacked_confidence import SignalCurve
+from calibrant.calibrators.stacked_confidence import SignalCurve
 
 
 @pytest.mark.parametrize("domain", ["unit", "real"])

@@ -35,7 +35,7 @@ def problem():
 @pytest.fixture(scope="module")
 def fitted(problem):
     (X_train, y_train, _), (X, y, P), _ = problem
-    return cb.confidence.StackedConfidence().fit(P, y, X=X, reference=(X_train, y_train))
+    return cb.calibrators.StackedConfidence().fit(P, y, X=X, reference=(X_train, y_train))
 
 
 def test_it_beats_every_signal_alone(problem, fitted):
@@ -76,12 +76,12 @@ def test_confidence_never_falls_as_a_signal_rises(problem):
     (X_train, y_train, _), (X, y, P), (X_test, _, P_test) = problem
     # Labels turned round, so that the unconstrained fit would fall in every signal.
     wrong = np.where(P.argmax(axis=1) == y, (y + 1) % 4, P.argmax(axis=1))
-    signals = [cb.signals.TopProbability(), cb.signals.FastSeparation()]
-    cal = cb.confidence.StackedConfidence(signals=signals).fit(
+    signals = [cb.calibrators.TopProbability(), cb.calibrators.FastSeparation()]
+    cal = cb.calibrators.StackedConfidence(signals=signals).fit(
         P, wrong, X=X, reference=(X_train, y_train)
     )
     assert (cal.slopes_ >= 0.0).all()
-    normal = cb.confidence.StackedConfidence(signals=signals).fit(
+    normal = cb.calibrators.StackedConfidence(signals=signals).fit(
         P, y, X=X, reference=(X_train, y_train)
     )
     own = P_test.argmax(axis=1) == 0
@@ -94,10 +94,10 @@ def test_confidence_never_falls_as_a_signal_rises(problem):
 
 def test_levels_of_classes_are_learned_and_shrunk(problem):
     _, (_, y, P), _ = problem
-    cal = cb.confidence.StackedConfidence().fit(P, y)
+    cal = cb.calibrators.StackedConfidence().fit(P, y)
     predicted = P.argmax(axis=1)
     assert cal.class_levels_[1] == cal.class_levels_.min()
-    few = cb.confidence.StackedConfidence().fit(P[:40], y[:40])
+    few = cb.calibrators.StackedConfidence().fit(P[:40], y[:40])
     assert np.abs(few.class_levels_).max() < np.abs(cal.class_levels_).max()
     gap = [
         cal.predict_confidence(P[predicted == k]).mean() - (y == k)[predicted == k].mean()
@@ -108,15 +108,15 @@ def test_levels_of_classes_are_learned_and_shrunk(problem):
 
 def test_without_features_it_reads_the_row_and_for_two_classes_its_top(problem):
     _, (_, y, P), _ = problem
-    assert len(cb.confidence.StackedConfidence().fit(P, y).signals_) == 4
-    binary = cb.confidence.StackedConfidence().fit(
+    assert len(cb.calibrators.StackedConfidence().fit(P, y).signals_) == 4
+    binary = cb.calibrators.StackedConfidence().fit(
         [0.1, 0.4, 0.8, 0.7, 0.9] * 20, [0, 1, 1, 0, 1] * 20
     )
     assert [type(s).__name__ for s in binary.signals_] == ["TopProbability"]
 
 
 def test_few_rows_choose_no_penalty():
-    cal = cb.confidence.StackedConfidence().fit([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], [0, 1, 1])
+    cal = cb.calibrators.StackedConfidence().fit([[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]], [0, 1, 1])
     assert cal.comparison_ == []
     assert "too few" in cal.explain()
     assert cal.predict_confidence([[0.9, 0.1]]) >= cal.predict_confidence([[0.6, 0.4]])
@@ -125,13 +125,13 @@ def test_few_rows_choose_no_penalty():
 def test_features_in_a_classifier_and_in_a_saved_file(problem, tmp_path):
     (X_train, y_train, _), (X, y, _), (X_test, y_test, _) = problem
     model = RandomForestClassifier(20, random_state=0).fit(X_train, y_train)
-    stack = cb.confidence.StackedConfidence(
-        signals=[cb.signals.TopProbability(), cb.signals.FastSeparation()]
+    stack = cb.calibrators.StackedConfidence(
+        signals=[cb.calibrators.TopProbability(), cb.calibrators.FastSeparation()]
     )
     wrapped = cb.CalibratedClassifier(model, stack).fit(X, y, reference=(X_train, y_train))
     confidence = wrapped.predict_confidence(X_test)
     assert abs(confidence.mean() - (wrapped.predict(X_test) == y_test).mean()) < 0.05
-    cal = cb.confidence.StackedConfidence().fit(
+    cal = cb.calibrators.StackedConfidence().fit(
         model.predict_proba(X), y, X=X, reference=(X_train, y_train)
     )
     again = cb.load(cal.save(tmp_path / "stack.calibrant"))
@@ -143,7 +143,7 @@ def test_features_in_a_classifier_and_in_a_saved_file(problem, tmp_path):
 
 def test_a_fit_forgets_the_features_of_the_one_before(problem, fitted):
     (X_train, y_train, _), (X, y, P), _ = problem
-    cal = cb.confidence.StackedConfidence().fit(P, y, X=X, reference=(X_train, y_train))
+    cal = cb.calibrators.StackedConfidence().fit(P, y, X=X, reference=(X_train, y_train))
     cal.fit(P, y)
     assert len(cal.signals_) == 4
     cal.predict_confidence(P[:3])
@@ -152,17 +152,17 @@ def test_a_fit_forgets_the_features_of_the_one_before(problem, fitted):
 def test_what_does_not_fit_together_is_refused(problem, fitted):
     _, (X, y, P), _ = problem
     with pytest.raises(InputError, match="X and reference"):
-        cb.confidence.StackedConfidence().fit(P, y, X=X)
+        cb.calibrators.StackedConfidence().fit(P, y, X=X)
     with pytest.raises(InputError, match="needs X="):
         fitted.predict_confidence(P)
     with pytest.raises(InputError, match="leave it out"):
-        cb.confidence.StackedConfidence().fit(P, y).predict_confidence(P, X=X)
+        cb.calibrators.StackedConfidence().fit(P, y).predict_confidence(P, X=X)
     with pytest.raises(InputError, match="leave it out"):
-        cb.confidence.StackedConfidence(signals=[cb.signals.TopProbability()]).fit(P, y, X=X)
+        cb.calibrators.StackedConfidence(signals=[cb.calibrators.TopProbability()]).fit(P, y, X=X)
     with pytest.raises(InputError, match="reference"):
-        cb.confidence.StackedConfidence(signals=[cb.signals.FastSeparation()]).fit(P, y, X=X)
+        cb.calibrators.StackedConfidence(signals=[cb.calibrators.FastSeparation()]).fit(P, y, X=X)
     for signals in ([], [cb.Isotonic()], "auto"):
         with pytest.raises(InputError, match="signals"):
-            cb.confidence.StackedConfidence(signals=signals).fit(P, y)
+            cb.calibrators.StackedConfidence(signals=signals).fit(P, y)
     with pytest.raises(InputError, match="cv"):
-        cb.confidence.StackedConfidence(cv=1).fit(P, y)
+        cb.calibrators.StackedConfidence(cv=1).fit(P, y)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.calibrators import auto, candidates, trials
+from calibrant.calibrators.candidates import CANDIDATES, Candidate
+from calibrant.calibrators.held_out import HeldOut, canonical
+from calibrant.calibrators.trials import fitted, tried
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.select import auto, candidates, trials
-from calibrant.select.candidates import CANDIDATES, Candidate
-from calibrant.select.held_out import HeldOut, canonical
-from calibrant.select.trials import fitted, tried
 
 
 def problem(n=400, seed=0):

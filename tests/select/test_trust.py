@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.select.trust import (
+from calibrant.calibrators.trust import (
     ERRORS,
     ERRORS_OF_FEW,
     MOST_UNKNOWN,

@@ -46,7 +46,7 @@ def gap_and_errors(n, seed, temperature=2.0):
     right = new.argmax(axis=1) == y_new
     fits = [
         cls(inputs="logit").fit(logits, y).predict_confidence(new)
-        for cls in (cb.confidence.HokiCalibrator, cb.TemperatureScaling)
+        for cls in (cb.calibrators.HokiCalibrator, cb.TemperatureScaling)
     ]
     gap = abs(right.mean() - (logits.argmax(axis=1) == y).mean())
     return gap, *(metrics.positive_class_calibration_error(right.astype(int), p) for p in fits)

@@ -257,7 +257,7 @@ class SaysItWrongly(Shrink):
         return record.probabilities * 0.91 + self.rate_ * 0.09
 
 
-class ShowsAnotherFormula(cb.scalings.VectorScaling):
+class ShowsAnotherFormula(cb.calibrators.VectorScaling):
     """Hides a temperature: what it shows is not what it does."""
 
     def _fit(self, record):
@@ -356,7 +356,7 @@ class KeepsTheDefaultInput(Shrink):
 
     def _fit(self, record):
         super()._fit(record)
-        self.signal_ = cb.signals.LogOdds()
+        self.signal_ = cb.calibrators.LogOdds()
 
 
 class SaysNotWhich(Shrink):

@@ -12,15 +12,15 @@ import calibrant as cb
 CLASSIC = [
     cb.Platt(),
     cb.Platt(scale="probability"),
-    cb.maps.Beta(),
-    cb.maps.Beta(parameters="am"),
-    cb.maps.CenteredIsotonic(),
-    cb.maps.VennAbers(),
-    cb.maps.VennAbers(n_splits=3),
-    cb.maps.Spline(),
-    cb.maps.BayesianBinning(),
-    cb.maps.NearIsotonic(),
-    cb.maps.ScalingBinning(),
+    cb.calibrators.Beta(),
+    cb.calibrators.Beta(parameters="am"),
+    cb.calibrators.CenteredIsotonic(),
+    cb.calibrators.VennAbers(),
+    cb.calibrators.VennAbers(n_splits=3),
+    cb.calibrators.Spline(),
+    cb.calibrators.BayesianBinning(),
+    cb.calibrators.NearIsotonic(),
+    cb.calibrators.ScalingBinning(),
 ]
 every_map = pytest.mark.parametrize("map_", CLASSIC, ids=lambda m: " ".join(repr(m).split()))
 
@@ -50,7 +50,7 @@ def test_sigmoid_on_one_huge_outlier_still_learns():
     assert m.status_ == "converged"
 
 
-@pytest.mark.parametrize("map_", [cb.Platt(), cb.maps.Beta()], ids=str)
+@pytest.mark.parametrize("map_", [cb.Platt(), cb.calibrators.Beta()], ids=str)
 def test_sigmoid_fed_probabilities_does_not_damage_a_calibrated_model(map_):
     """scikit-learn #34312: 0.45887 became 0.46451."""
     change = []
@@ -150,9 +150,9 @@ def test_near_equal_scores_make_no_nan(map_):
 
 def test_venn_abers_keeps_its_golden_values():
     """Pinned: scores .1 to .9, outcomes 0 0 1 0 1 1 0 1 1; values agree with refitting (see
-    tests/maps/test_venn_abers.py).
+    tests/calibrators/maps/test_venn_abers.py).
     """
-    m = cb.maps.VennAbers().fit(np.arange(1, 10) / 10, [0, 0, 1, 0, 1, 1, 0, 1, 1])
+    m = cb.calibrators.VennAbers().fit(np.arange(1, 10) / 10, [0, 0, 1, 0, 1, 1, 0, 1, 1])
     p0, p1 = m.predict_interval([0.05, 0.35, 0.5, 0.72, 0.95])
     np.testing.assert_allclose(p0, [0, 1 / 3, 0.5, 0.5, 2 / 3], atol=1e-12)
     np.testing.assert_allclose(p1, [1 / 3, 2 / 3, 0.75, 1, 1], atol=1e-12)
@@ -165,7 +165,7 @@ def test_venn_abers_multiclass_needs_no_second_estimator():
     on P.
     """
     P = np.random.default_rng(0).dirichlet(np.ones(4), 200)
-    Q = cb.OneVsRest(cb.maps.VennAbers()).fit(P, P.argmax(axis=1)).predict_proba(P)
+    Q = cb.OneVsRest(cb.calibrators.VennAbers()).fit(P, P.argmax(axis=1)).predict_proba(P)
     np.testing.assert_allclose(Q.sum(axis=1), 1.0)
 
 
@@ -178,7 +178,7 @@ def test_venn_abers_fits_in_n_log_n():
         runs = []
         for _ in range(3):
             start = time.process_time()
-            cb.maps.VennAbers().fit(score, correct)
+            cb.calibrators.VennAbers().fit(score, correct)
             runs.append(time.process_time() - start)
         spent.append(min(runs))
     assert spent[1] < 24 * spent[0]
@@ -197,7 +197,9 @@ def test_nothing_is_random_without_a_random_state(map_):
     )
 
 
-@pytest.mark.parametrize("map_", [cb.Platt(), cb.maps.Beta(), cb.maps.Spline()], ids=str)
+@pytest.mark.parametrize(
+    "map_", [cb.Platt(), cb.calibrators.Beta(), cb.calibrators.Spline()], ids=str
+)
 def test_small_probabilities_keep_their_relative_precision(map_):
     """1e-9 and 1.001e-9 differ by a thousandth after calibration too, in float64."""
     rng = np.random.default_rng(4)

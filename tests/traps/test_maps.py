@@ -136,7 +136,7 @@ def test_no_row_leaves_0_1_or_misses_the_sum_1(calibrator):
 def test_rows_that_miss_1_by_the_rounding_of_their_dtype_are_accepted(dtype, off):
     P = np.random.default_rng(0).dirichlet(np.ones(50), 500).astype(dtype)
     assert np.abs(P.sum(axis=1, dtype=np.float64) - 1.0).max() > off
-    check_rows(cb.scalings.Identity().fit(P, np.zeros(500, int)).predict_proba(P))
+    check_rows(cb.calibrators.Identity().fit(P, np.zeros(500, int)).predict_proba(P))
 
 
 @every_map
@@ -206,7 +206,7 @@ def test_metrics_do_not_touch_what_they_measure():
 
 def test_discrete_predictions_are_binned_at_their_values():
     P, y = blobs(n=400, n_classes=2)
-    cal = cb.ConfidenceCalibrator(map=cb.maps.HistogramBinning(n_bins=10)).fit(P, y)
+    cal = cb.ConfidenceCalibrator(map=cb.calibrators.HistogramBinning(n_bins=10)).fit(P, y)
     confidence = cal.predict_confidence(P)
     values = np.unique(confidence)
     curve = metrics.reliability_curve(

@@ -11,17 +11,17 @@ from calibrant._numerics.logistic import softmax
 
 SCALINGS = (
     cb.TemperatureScaling,
-    cb.scalings.EnsembleTemperature,
-    cb.scalings.VectorScaling,
-    cb.scalings.MatrixScaling,
-    cb.scalings.DirichletCalibration,
-    cb.scalings.StructuredVectorScaling,
-    cb.scalings.StructuredMatrixScaling,
-    cb.scalings.EnsembleMatrixScaling,
-    cb.scalings.PretrainedAverage,
-    cb.scalings.IsotonicPreserving,
-    cb.scalings.IsotonicOneVsRest,
-    cb.scalings.IntraOrderPreserving,
+    cb.calibrators.EnsembleTemperature,
+    cb.calibrators.VectorScaling,
+    cb.calibrators.MatrixScaling,
+    cb.calibrators.DirichletCalibration,
+    cb.calibrators.StructuredVectorScaling,
+    cb.calibrators.StructuredMatrixScaling,
+    cb.calibrators.EnsembleMatrixScaling,
+    cb.calibrators.PretrainedAverage,
+    cb.calibrators.IsotonicPreserving,
+    cb.calibrators.IsotonicOneVsRest,
+    cb.calibrators.IntraOrderPreserving,
 )
 KEEP_LABEL = [s for s in SCALINGS if s.tags.keeps_argmax]
 every_scaling = pytest.mark.parametrize("scaling", SCALINGS, ids=lambda s: s.__name__)
@@ -80,10 +80,10 @@ def test_no_fit_silently_becomes_the_identity(scaling):
 @pytest.mark.parametrize(
     "scaling",
     [
-        cb.scalings.VectorScaling,
-        cb.scalings.StructuredVectorScaling,
-        cb.scalings.EnsembleTemperature,
-        cb.scalings.IntraOrderPreserving,
+        cb.calibrators.VectorScaling,
+        cb.calibrators.StructuredVectorScaling,
+        cb.calibrators.EnsembleTemperature,
+        cb.calibrators.IntraOrderPreserving,
     ],
 )
 def test_thousand_classes_converge(scaling):
@@ -124,7 +124,7 @@ def test_a_calibrated_model_is_hardly_changed(scaling):
     fit, test = slice(10_000), slice(10_000, None)
     Q = scaling().fit(P[fit], y[fit]).predict_proba(P[test])
     change = metrics.log_loss(y[test], Q) - metrics.log_loss(y[test], P[test])
-    isotonic = scaling in (cb.scalings.IsotonicPreserving, cb.scalings.IsotonicOneVsRest)
+    isotonic = scaling in (cb.calibrators.IsotonicPreserving, cb.calibrators.IsotonicOneVsRest)
     assert change < (1e-2 if isotonic else 1.5e-3)
 
 
@@ -236,7 +236,7 @@ def test_a_second_fit_does_not_see_the_first(scaling):
 
 
 @pytest.mark.parametrize(
-    "scaling", [cb.TemperatureScaling, cb.scalings.VectorScaling, cb.scalings.MatrixScaling]
+    "scaling", [cb.TemperatureScaling, cb.calibrators.VectorScaling, cb.calibrators.MatrixScaling]
 )
 def test_small_probabilities_keep_their_relative_precision(scaling):
     # One in 1e9 and its complement: a factor of two between two tiny probabilities survives a map
@@ -251,7 +251,9 @@ def test_small_probabilities_keep_their_relative_precision(scaling):
     assert Q[3, 0] / Q[2, 0] == pytest.approx(2.0, rel=0.2)
 
 
-@pytest.mark.parametrize("scaling", [cb.scalings.IsotonicPreserving, cb.scalings.IsotonicOneVsRest])
+@pytest.mark.parametrize(
+    "scaling", [cb.calibrators.IsotonicPreserving, cb.calibrators.IsotonicOneVsRest]
+)
 def test_tied_scores_sum_their_weights(scaling):
     P = np.array([0.2, 0.2, 0.6, 0.8])
     y = np.array([1, 0, 0, 1])
@@ -265,10 +267,10 @@ def test_tied_scores_sum_their_weights(scaling):
 @pytest.mark.parametrize(
     "scaling",
     [
-        cb.scalings.MatrixScaling,
-        cb.scalings.DirichletCalibration,
-        cb.scalings.StructuredMatrixScaling,
-        cb.scalings.EnsembleMatrixScaling,
+        cb.calibrators.MatrixScaling,
+        cb.calibrators.DirichletCalibration,
+        cb.calibrators.StructuredMatrixScaling,
+        cb.calibrators.EnsembleMatrixScaling,
     ],
     ids=lambda s: s.__name__,
 )

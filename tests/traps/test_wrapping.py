@@ -34,7 +34,7 @@ def blobs(n=240, n_classes=3, seed=0):
 def test_all_calibrators_zero_gives_no_division_by_zero():
     """scikit-learn #19421."""
     P = np.repeat(np.eye(3) * 0.6 + 0.2 * (1 - np.eye(3)), 5, axis=0)
-    cal = cb.OneVsRest(cb.maps.HistogramBinning(n_bins=2, prior_weight=0)).fit(
+    cal = cb.OneVsRest(cb.calibrators.HistogramBinning(n_bins=2, prior_weight=0)).fit(
         P, np.repeat([0, 1, 2], 5)
     )
     Q = cal.predict_proba([[0.4, 0.35, 0.25], [0.0, 0.0, 1.0]])
@@ -88,10 +88,12 @@ def test_labels_follow_the_columns_not_the_alphabet(names):
     """MLflow #24049, NannyML #347: the positive label sorts first."""
     X, y = blobs(n_classes=2)
     labels = np.array(names)[y]
-    clf = cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.maps.Beta()), cv=3).fit(X, labels)
+    clf = cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.calibrators.Beta()), cv=3).fit(
+        X, labels
+    )
     own = clf.classes_.tolist().index(names[1])
     plain = (
-        cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.maps.Beta()), cv=3)
+        cb.CalibratedClassifier(GaussianNB(), cb.OneVsRest(cb.calibrators.Beta()), cv=3)
         .fit(X, y)
         .predict_proba(X)[:, 1]
     )

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.calibrators.one_vs_rest import as_calibrator
 from calibrant.core.estimators import offered
 from calibrant.errors import InputError
-from calibrant.wrap.one_vs_rest import as_calibrator
 
 MAPS = offered(cb.core.Map)
 
@@ -14,8 +14,8 @@ def test_a_calibrator_stands_for_itself_and_none_for_the_default():
     assert as_calibrator(cal) is cal
     assert isinstance(as_calibrator(cb.TemperatureScaling), cb.TemperatureScaling)
     assert (
-        as_calibrator(None, default=cb.scalings.Identity).get_params()
-        == cb.scalings.Identity().get_params()
+        as_calibrator(None, default=cb.calibrators.Identity).get_params()
+        == cb.calibrators.Identity().get_params()
     )
     with pytest.raises(InputError, match="got None"):
         as_calibrator(None)
@@ -41,7 +41,7 @@ def test_every_map_goes_one_vs_rest_and_fits_two_classes_and_three(cls):
         (cb.StdScaling(), r"StdScaling, a calibrator of forecasts; .*"),
         (3, "3"),
         (cb.StdScaling, "StdScaling, a calibrator of forecasts; .*"),
-        (cb.signals.Margin(), "Margin, a signal; .*"),
+        (cb.calibrators.Margin(), "Margin, a signal; .*"),
     ],
 )
 def test_anything_else_is_one_clear_sentence(given, got):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.calibrators.clustered_calibration import ClusteredCalibration
 from calibrant.errors import InputError
-from calibrant.wrap.clustered_calibration import ClusteredCalibration
 
 
 def problem(n, size, seed=0):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.calibrators.group_calibrator import GroupCalibrator
 from calibrant.errors import InputError
-from calibrant.wrap.group_calibrator import GroupCalibrator
 
 
 def problem(n, dims, spread, seed=0, crossed=0.0):
@@ -106,9 +106,9 @@ def test_several_classes_and_a_map_for_a_base():
     truth = softmax(z + shift[group])
     y = (truth.cumsum(axis=1) < rng.uniform(size=(6000, 1))).sum(axis=1)
     P, fit, test = softmax(z), slice(0, 4000), np.arange(4000, 6000)
-    cal = GroupCalibrator(cb.maps.Beta()).fit(P[fit], y[fit], groups=group[fit])
+    cal = GroupCalibrator(cb.calibrators.Beta()).fit(P[fit], y[fit], groups=group[fit])
     assert type(cal.calibrator_).__name__ == "OneVsRest"
-    base = cb.OneVsRest(cb.maps.Beta()).fit(P[fit], y[fit])
+    base = cb.OneVsRest(cb.calibrators.Beta()).fit(P[fit], y[fit])
     losses = [
         -np.log(Q[y[test]]) if Q.ndim == 1 else -np.log(Q[np.arange(2000), y[test]])
         for Q in (
@@ -230,11 +230,11 @@ def test_weights_of_a_design_are_worth_fewer_rows():
         rng = np.random.default_rng(seed)
         p, group = 1.0 / (1.0 + np.exp(-rng.normal(0.0, 1.3, 600))), rng.integers(4, size=600)
         y, weight = (rng.random(600) < p).astype(int), np.exp(rng.normal(0.0, 1.2, 600))
-        fitted = cb.GroupCalibrator(cb.scalings.Identity()).fit(
+        fitted = cb.GroupCalibrator(cb.calibrators.Identity()).fit(
             p, y, groups=group, sample_weight=weight
         )
         effective = weight * (weight.sum() / (weight @ weight))
-        same = cb.GroupCalibrator(cb.scalings.Identity()).fit(
+        same = cb.GroupCalibrator(cb.calibrators.Identity()).fit(
             p, y, groups=group, sample_weight=effective
         )
         np.testing.assert_allclose(

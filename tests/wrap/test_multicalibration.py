@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.calibrators.multicalibration import Multicalibration
 from calibrant.errors import InputError
-from calibrant.wrap.multicalibration import Multicalibration
 
 
 def sigmoid(z):
@@ -136,7 +136,7 @@ def test_several_classes():
     P, truth = softmax(z), softmax(z + np.sign(X[:, :1] * X[:, 1:]) * [1.0, 0.0, -1.0])
     y = (truth.cumsum(axis=1) < rng.uniform(size=(6000, 1))).sum(axis=1)
     fit, test = slice(0, 4000), np.arange(4000, 6000)
-    cal = Multicalibration(cb.maps.Beta(), max_rounds=30, learning_rate=0.3).fit(
+    cal = Multicalibration(cb.calibrators.Beta(), max_rounds=30, learning_rate=0.3).fit(
         P[fit], y[fit], X=X[fit]
     )
     assert type(cal.calibrator_).__name__ == "OneVsRest"

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from calibrant import Isotonic, OneVsRest, Platt, TemperatureScaling, load
+from calibrant.calibrators import Beta, HistogramBinning
 from calibrant.core import Map
 from calibrant.core.predictions import read
 from calibrant.errors import InputError, SparseDataWarning
-from calibrant.maps import Beta, HistogramBinning
 
 
 @pytest.fixture

@@ -30,9 +30,9 @@ def both(score, correct, at, width, prior_weight):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         maps = [
-            cb.maps.KernelDensity(bandwidth=width, boundary=b, prior_weight=prior_weight).fit(
-                score, correct
-            )
+            cb.calibrators.KernelDensity(
+                bandwidth=width, boundary=b, prior_weight=prior_weight
+            ).fit(score, correct)
             for b in (None, "reflect")
         ]
     return [m.predict(at) for m in maps]
@@ -79,8 +79,8 @@ def main():
     )
     options = parser.parse_args()
     scales = {
-        "score": lambda: cb.signals.TopProbability(inputs="logit"),
-        "log odds": lambda: cb.signals.LogOdds(inputs="logit"),
+        "score": lambda: cb.calibrators.TopProbability(inputs="logit"),
+        "log odds": lambda: cb.calibrators.LogOdds(inputs="logit"),
     }
     table = {}
     for name, path in stored.names().items():

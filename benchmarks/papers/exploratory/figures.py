@@ -56,13 +56,13 @@ def _grid(calibrator, logits, y, densities=False):
 
 def _two_histograms(said, labels):
     """The same histogram on two test sets: how far apart they are is noise."""
-    plain = cb.scalings.Identity(inputs="logit").fit(said["test1"], labels["test1"])
+    plain = cb.calibrators.Identity(inputs="logit").fit(said["test1"], labels["test1"])
     displays = cb.displays.ConfidenceCurveDisplay.grid(
         labels["test1"], said["test1"], plain, densities=False, inputs="logit"
     )
     for display in displays:
         display.line_.set_visible(False)
-        other = cb.confidence.confidence_curve(
+        other = cb.calibrators.confidence_curve(
             labels["test2"], said["test2"], plain, display.curve.name, inputs="logit"
         )
         if other is not None:
@@ -85,7 +85,7 @@ def _two_bandwidths(calibrators, scale, logits, y):
         y, logits, calibrators[f"KDE b_mon{scale}"], densities=False, inputs="logit"
     )
     for display in displays:
-        points = cb.confidence.confidence_curve(
+        points = cb.calibrators.confidence_curve(
             y, logits, calibrators[f"KDE b_mon2{scale}"], display.curve.name, inputs="logit"
         ).points
         display.ax_.plot(points.score, points.confidence, color=COLOURS["other"], linewidth=1.2)

@@ -27,9 +27,9 @@ COMPARED = (
 )
 #: No shrinkage to Conf1, as the paper has it.
 LITERAL = {
-    "KDE b_mon2, literal": per_class(cb.maps.KernelDensity(prior_weight=0.0)),
+    "KDE b_mon2, literal": per_class(cb.calibrators.KernelDensity(prior_weight=0.0)),
     "KDE b_mon2, log odds, literal": per_class(
-        cb.maps.KernelDensity(prior_weight=0.0), cb.signals.LogOdds()
+        cb.calibrators.KernelDensity(prior_weight=0.0), cb.calibrators.LogOdds()
     ),
 }
 #: Columns of the stored table.

@@ -15,22 +15,22 @@ def per_class(map, signal=None):
 
 
 METHODS = {
-    "uncalibrated": cb.scalings.Identity(inputs="logit"),
-    "Conf1": per_class(cb.maps.ClassRate()),
-    "histogram": per_class(cb.maps.HistogramBinning(n_bins=10)),
-    "CwOC": per_class(cb.maps.CumulativeConfidence(cutoff="optimal")),
-    **{f"KDE {rule}": per_class(cb.maps.KernelDensity(bandwidth=rule)) for rule in RULES},
+    "uncalibrated": cb.calibrators.Identity(inputs="logit"),
+    "Conf1": per_class(cb.calibrators.ClassRate()),
+    "histogram": per_class(cb.calibrators.HistogramBinning(n_bins=10)),
+    "CwOC": per_class(cb.calibrators.CumulativeConfidence(cutoff="optimal")),
+    **{f"KDE {rule}": per_class(cb.calibrators.KernelDensity(bandwidth=rule)) for rule in RULES},
     **{
         f"KDE {rule}, log odds": per_class(
-            cb.maps.KernelDensity(bandwidth=rule), cb.signals.LogOdds()
+            cb.calibrators.KernelDensity(bandwidth=rule), cb.calibrators.LogOdds()
         )
         for rule in RULES
     },
     "STS": cb.TemperatureScaling(objective="top_label", inputs="logit"),
     "STS by log loss": cb.TemperatureScaling(inputs="logit"),
-    "CSTS": cb.scalings.CategoryTemperature(inputs="logit"),
-    "TSwA": cb.scalings.AwardTemperature(inputs="logit"),
-    "CSTSwA": cb.scalings.AwardTemperature(per_class_temperature=True, inputs="logit"),
+    "CSTS": cb.calibrators.CategoryTemperature(inputs="logit"),
+    "TSwA": cb.calibrators.AwardTemperature(inputs="logit"),
+    "CSTSwA": cb.calibrators.AwardTemperature(per_class_temperature=True, inputs="logit"),
 }
 TEMPERATURES = ("STS", "CSTS", "TSwA", "CSTSwA")
 BANDWIDTHS = tuple(f"KDE {rule}" for rule in RULES)

@@ -57,7 +57,7 @@ def bandwidth(score, correct):
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
-        found = cb.maps.KernelDensity(prior_weight=0.0).fit(score, correct).bandwidth_
+        found = cb.calibrators.KernelDensity(prior_weight=0.0).fit(score, correct).bandwidth_
     return None if np.isnan(found) else found
 
 

@@ -29,7 +29,7 @@ from benchmarks.papers.geometric import data, measure, methods, models, pictures
 from benchmarks.papers.geometric.authors import authors_way
 
 import calibrant as cb
-from calibrant.neighbors.reductions import (
+from calibrant.calibrators.reductions import (
     AveragePool,
     BilinearResize,
     ClassCentroids,
@@ -85,7 +85,7 @@ def grey(split):
 def one(problem, options):
     """Measures, throughput and bytes of one reduction, and the scores."""
     P, X, y = problem.said, problem.features, problem.y
-    signal = cb.signals.FastSeparation(scale="none", **options)
+    signal = cb.calibrators.FastSeparation(scale="none", **options)
     began = time.process_time()
     signal.fit(
         P["validation"], y["validation"], X=X["validation"], reference=(X["train"], y["train"])

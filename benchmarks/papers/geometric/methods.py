@@ -55,7 +55,7 @@ class Known(cb.core.Signal):
     def __init__(self, scores, inputs="probability", classes=None):
         self.scores, self.inputs, self.classes = scores, inputs, classes
 
-    tags = cb.signals.FastSeparation.tags
+    tags = cb.calibrators.FastSeparation.tags
 
     def __sklearn_clone__(self):
         return Known(self.scores)
@@ -67,7 +67,7 @@ class Known(cb.core.Signal):
 def geometric(problem, scores, mode, **options):
     """Confidences of GeometricCalibrator on separations computed before."""
     n = len(scores["validation"])
-    cal = cb.confidence.GeometricCalibrator(
+    cal = cb.calibrators.GeometricCalibrator(
         mode, signal=Known(np.concatenate([scores["validation"], scores["test"]])), **options
     )
     rows = np.arange(n + len(scores["test"]))[:, None]
@@ -98,16 +98,16 @@ def top_label(make):
 #: calibrant's counterparts of the paper's baselines, and the isotonic map of the top label that the
 #: paper lacks.
 CALIBRATORS = {
-    "uncalibrated": cb.scalings.Identity,
+    "uncalibrated": cb.calibrators.Identity,
     "isotonic, top label": top_label(cb.Isotonic),
     "Platt, top label": top_label(partial(cb.Platt, scale="probability")),
     "Platt, one-vs-rest": lambda: cb.OneVsRest(cb.Platt(scale="probability")),
-    "scaling-binning": top_label(partial(cb.maps.ScalingBinning, n_bins=15)),
-    "histogram binning": top_label(cb.maps.HistogramBinning),
-    "BBQ": top_label(cb.maps.BayesianBinning),
-    "beta": top_label(cb.maps.Beta),
+    "scaling-binning": top_label(partial(cb.calibrators.ScalingBinning, n_bins=15)),
+    "histogram binning": top_label(cb.calibrators.HistogramBinning),
+    "BBQ": top_label(cb.calibrators.BayesianBinning),
+    "beta": top_label(cb.calibrators.Beta),
     "temperature": cb.TemperatureScaling,
-    "ensemble temperature": cb.scalings.EnsembleTemperature,
+    "ensemble temperature": cb.calibrators.EnsembleTemperature,
 }
 
 
@@ -143,7 +143,7 @@ def _class_maps(score, is_class):
     scaling-binning, which they do not normalise after.
     """
     isotonic = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(score, is_class)
-    return isotonic.predict, cb.maps.ScalingBinning(n_bins=15).fit(score, is_class).predict
+    return isotonic.predict, cb.calibrators.ScalingBinning(n_bins=15).fit(score, is_class).predict
 
 
 def _normalised(Q):

@@ -47,14 +47,15 @@ def one_shuffle(name, kind, seed, options):
     label = f"{models.label(name, kind, options)}, shuffle {seed}"
     problem, seconds = methods.Problem(label, split, said), {}
     signals = {
-        f"fast {metric}": (problem, cb.signals.FastSeparation(metric)) for metric in options.metrics
+        f"fast {metric}": (problem, cb.calibrators.FastSeparation(metric))
+        for metric in options.metrics
     }
     if options.pairwise:
-        signals["pairwise"] = problem, cb.signals.PairwiseSeparation()
+        signals["pairwise"] = problem, cb.calibrators.PairwiseSeparation()
     if hidden is not None:
         signals["hidden layer"] = (
             methods.Problem(label, split, said, features=hidden),
-            cb.signals.FastSeparation(),
+            cb.calibrators.FastSeparation(),
         )
     began = time.process_time()
     rows = methods.baselines(problem)

@@ -65,7 +65,7 @@ class Learner:
 
     def refit(self, rows):
         P, y = np.array([self.raw(x) for x, _ in rows]), np.array([y for _, y in rows])
-        self.calibrator = cb.scalings.GaussianProcessCalibration(
+        self.calibrator = cb.calibrators.GaussianProcessCalibration(
             classes=np.arange(len(CLASSES)), expectation="taylor"
         ).fit(P, y)
 

@@ -38,13 +38,13 @@ JUDGED = ("densenet-bc-100-cifar100", "GP on log probabilities")
 
 
 def gaussian_process(**options):
-    return cb.scalings.GaussianProcessCalibration(inputs="logit", **options)
+    return cb.calibrators.GaussianProcessCalibration(inputs="logit", **options)
 
 
 #: Name -> how to make what is fitted; the modes are other predictions from the same fit.
 METHODS = {
     "temperature": cb.TemperatureScaling,
-    "GP on probabilities": cb.scalings.GaussianProcessCalibration,
+    "GP on probabilities": cb.calibrators.GaussianProcessCalibration,
     "GP on log probabilities": gaussian_process,
     "GP on log probabilities, monotone": lambda: gaussian_process(monotone=True),
     "full GP on log probabilities": lambda: gaussian_process(covariance="full"),

@@ -18,7 +18,7 @@ N_POINTS = 40
 
 def latent(P, y):
     """[score, prior, mean, low, high] at scores that are evenly spaced in their logarithm."""
-    cal = cb.scalings.GaussianProcessCalibration().fit(lift_zeros(P), y)
+    cal = cb.calibrators.GaussianProcessCalibration().fit(lift_zeros(P), y)
     found = cal.latent(np.geomspace(1e-3, 1.0 - 1e-6, N_POINTS))
     columns = [found.prior, found.mean, found.low, found.high]
     middle = N_POINTS // 2

@@ -32,7 +32,7 @@ def _gaussian_process(P, y, P_test):
     The authors drew anew for every row, which spreads equal scores over neighbouring bins; the
     library's draws are the same for all rows.
     """
-    cal = cb.scalings.GaussianProcessCalibration().fit(lift_zeros(P), y)
+    cal = cb.calibrators.GaussianProcessCalibration().fit(lift_zeros(P), y)
     P_test = lift_zeros(P_test)
     return {
         "GPcalib": _drawn_per_row(cal, P_test),
@@ -46,7 +46,7 @@ def _gaussian_process_full(P, y, P_test):
     """The whole K x K block of a row's latent covariance, in the bound and in the prediction:
     the paper's equation 7.
     """
-    cal = cb.scalings.GaussianProcessCalibration(covariance="full").fit(lift_zeros(P), y)
+    cal = cb.calibrators.GaussianProcessCalibration(covariance="full").fit(lift_zeros(P), y)
     P_test = lift_zeros(P_test)
     modes = {"same draws": "monte_carlo", "mean": "mean", "taylor": "taylor"}
     return {
@@ -77,13 +77,13 @@ def _drawn_per_row(cal, P, n_draws=100, step=1000):
 
 def _gaussian_process_default(P, y, P_test):
     """Exact zeros as the library reads them."""
-    return cb.scalings.GaussianProcessCalibration().fit(P, y).predict_proba(P_test)
+    return cb.calibrators.GaussianProcessCalibration().fit(P, y).predict_proba(P_test)
 
 
 def _gaussian_process_monotone(covariance):
     def run(P, y, P_test):
         return (
-            cb.scalings.GaussianProcessCalibration(monotone=True, covariance=covariance)
+            cb.calibrators.GaussianProcessCalibration(monotone=True, covariance=covariance)
             .fit(P, y)
             .predict_proba(P_test)
         )
@@ -98,8 +98,8 @@ METHODS = {
     "temperature": (_temperature, ("Temp",)),
     "platt": (_one_vs_rest(cb.Platt(scale="probability", smoothing=False)), ("Platt",)),
     "isotonic": (_one_vs_rest(cb.Isotonic()), ("Isotonic",)),
-    "beta": (_one_vs_rest(cb.maps.Beta()), ("Beta",)),
-    "bbq": (_one_vs_rest(cb.maps.BayesianBinning()), ("BBQ",)),
+    "beta": (_one_vs_rest(cb.calibrators.Beta()), ("Beta",)),
+    "bbq": (_one_vs_rest(cb.calibrators.BayesianBinning()), ("BBQ",)),
     "gp-default": (_gaussian_process_default, ("GP, calibrant's zeros",)),
     "gp-monotone": (_gaussian_process_monotone("diagonal"), ("GP, monotone",)),
     "gp-full": (

@@ -15,14 +15,14 @@ import calibrant as cb
 from calibrant.errors import CalibrationWarning
 
 BASELINES = {
-    "uncalibrated": cb.scalings.Identity,
+    "uncalibrated": cb.calibrators.Identity,
     "TempS": cb.TemperatureScaling,
-    "VecS": cb.scalings.VectorScaling,
-    "MS-ODIR": cb.scalings.MatrixScaling,
-    "Dir-ODIR": cb.scalings.DirichletCalibration,
-    "ETS": cb.scalings.EnsembleTemperature,
-    "IRM": cb.scalings.IsotonicPreserving,
-    "IROvA-TS": cb.scalings.IsotonicOneVsRest,
+    "VecS": cb.calibrators.VectorScaling,
+    "MS-ODIR": cb.calibrators.MatrixScaling,
+    "Dir-ODIR": cb.calibrators.DirichletCalibration,
+    "ETS": cb.calibrators.EnsembleTemperature,
+    "IRM": cb.calibrators.IsotonicPreserving,
+    "IROvA-TS": cb.calibrators.IsotonicOneVsRest,
 }
 #: The zooms from here on leave at least 0.7 of the image's size.
 SLIGHT = 15
@@ -41,31 +41,33 @@ class Result:
 
 
 def stability_of(noise="auto"):
-    return cb.signals.LabelStability(noise=noise)
+    return cb.calibrators.LabelStability(noise=noise)
 
 
 def calibrators():
     """{name: function that makes an unfitted calibrator of log-probabilities}."""
     out = {label: partial(make, inputs="logit") for label, make in BASELINES.items()}
-    out["Hoki"] = partial(cb.confidence.HokiCalibrator, inputs="logit")
-    out["Hoki, uniform"] = lambda: cb.confidence.HokiCalibrator(
+    out["Hoki"] = partial(cb.calibrators.HokiCalibrator, inputs="logit")
+    out["Hoki, uniform"] = lambda: cb.calibrators.HokiCalibrator(
         signal=stability_of("uniform"), inputs="logit"
     )
-    out["Hoki, sampled"] = lambda: cb.confidence.HokiCalibrator(
-        signal=cb.signals.LabelStability(method="sampled"), inputs="logit"
+    out["Hoki, sampled"] = lambda: cb.calibrators.HokiCalibrator(
+        signal=cb.calibrators.LabelStability(method="sampled"), inputs="logit"
     )
     out["Hoki from confidence"] = partial(
-        cb.confidence.HokiCalibrator, start="confidence", inputs="logit"
+        cb.calibrators.HokiCalibrator, start="confidence", inputs="logit"
     )
     for short, make in (
         ("isotonic", cb.Isotonic),
-        ("kernel density", cb.maps.KernelDensity),
-        ("histogram", cb.maps.HistogramBinning),
+        ("kernel density", cb.calibrators.KernelDensity),
+        ("histogram", cb.calibrators.HistogramBinning),
         ("Platt", cb.Platt),
-        ("beta", cb.maps.Beta),
+        ("beta", cb.calibrators.Beta),
     ):
         out[f"stability + {short}"] = partial(_confidence, stability_of, make)
-        out[f"top probability + {short}"] = partial(_confidence, cb.signals.TopProbability, make)
+        out[f"top probability + {short}"] = partial(
+            _confidence, cb.calibrators.TopProbability, make
+        )
     return out
 
 
@@ -128,11 +130,11 @@ def _with_images(outputs, seed, fit, test, scale):
         ("Hoki, slight zoom + noise", "gaussian", slight),
     ):
         model = partial(_said, zoomed)
-        signal = cb.signals.LabelStability(
+        signal = cb.calibrators.LabelStability(
             noise=noise, scale=scale, transform=ZoomInTurn(zooms), model=model, n_draws=len(zooms)
         )
         start = time.process_time()
-        calibrator = cb.confidence.HokiCalibrator(signal=signal, inputs="logit").fit(
+        calibrator = cb.calibrators.HokiCalibrator(signal=signal, inputs="logit").fit(
             logits[fit], labels[fit], X=fit[:, None]
         )
         out[name] = _result(

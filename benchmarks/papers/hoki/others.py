@@ -88,8 +88,8 @@ def one_split(outputs, fit, test):
         calibrator.fit(logits[fit], labels[fit])
         for calibrator in (
             cb.TemperatureScaling(inputs="logit"),
-            cb.confidence.HokiCalibrator(inputs="logit"),
-            cb.confidence.HokiCalibrator(inputs="logit", stop="unchanged"),
+            cb.calibrators.HokiCalibrator(inputs="logit"),
+            cb.calibrators.HokiCalibrator(inputs="logit", stop="unchanged"),
         )
     )
     said = [c.predict_confidence(logits[test]) for c in (temperature, hoki, papers)]

@@ -236,7 +236,7 @@ def of_scores(
         return None
     measured, said = measured_scores(data, method, fitting(loaded, data), test)
     say(said, err=True)
-    return calibrant.scalings.Identity(), measured
+    return calibrant.calibrators.Identity(), measured
 
 
 def reported(
@@ -273,6 +273,6 @@ def reported(
 
 def fold_progress(calibrators: list[Any]) -> Any:
     """Return a progress bar over the folds of the unfitted calibrators; no bar for the others."""
-    constant = calibrant.scalings.Identity | calibrant.regression.ForecastIdentity
+    constant = calibrant.calibrators.Identity | calibrant.regression.ForecastIdentity
     count = sum(not is_fitted(one) and not isinstance(one, constant) for one in calibrators)
     return progress("calibrating out of fold", count * N_SPLITS) if count else nullcontext()

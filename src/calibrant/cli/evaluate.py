@@ -143,7 +143,7 @@ def _whole(source: Path, as_json: bool, gates: Any, columns: Columns, **asked: A
     from calibrant.cli.tables import print_summary
 
     summary = measured(
-        source, Asked(columns, default=calibrant.scalings.Identity, **asked)
+        source, Asked(columns, default=calibrant.calibrators.Identity, **asked)
     ).to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(source), **summary}, indent=1))

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 import calibrant
+from calibrant.calibrators.one_vs_rest import as_calibrator
 from calibrant.cli.wording import said, say
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.domain import DOMAINS, Domain, Facet
@@ -19,7 +20,6 @@ from calibrant.core.map import Map
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
-from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = [
     "BY_CLASS",

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from calibrant.calibrators.constant import Identity
 from calibrant.core.estimators import seeded
 from calibrant.core.folds import cross_fit, fit_clone
 from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
 from calibrant.regression.variance import ForecastIdentity
-from calibrant.scalings.constant import Identity
 
 __all__ = ["Compared", "compare", "final"]
 
@@ -109,7 +109,7 @@ def compare(
     Examples
     --------
     >>> from calibrant.core.predictions import read
-    >>> from calibrant.scalings.temperature import TemperatureScaling
+    >>> from calibrant.calibrators.temperature import TemperatureScaling
     >>> found = compare(
     ...     read([0.1, 0.8, 0.3, 0.6, 0.7] * 8, [0, 1, 1, 0, 1] * 8),
     ...     TemperatureScaling(),

@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from calibrant.calibrators.auto import default_calibrator
+from calibrant.calibrators.constant import Identity
+from calibrant.calibrators.one_vs_rest import as_calibrator
 from calibrant.core.domain import Domain, Facet
 from calibrant.core.kinds import require_any_calibrator, require_regression_calibrator
 from calibrant.core.labels import by_text
@@ -12,10 +15,7 @@ from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.questions.automatic import AutoQuestionCalibrator
 from calibrant.questions.domain import QUESTIONS
-from calibrant.scalings.constant import Identity
-from calibrant.select.auto import default_calibrator
 from calibrant.select.auto_regression import default_regression_calibrator
-from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["RESOLVE", "adopted", "groups_of", "resolve", "several", "shown_name"]
 
@@ -25,8 +25,8 @@ def shown_name(calibrator: Any) -> str:
 
     Examples
     --------
-    >>> from calibrant.confidence.confidence_calibrator import ConfidenceCalibrator
-    >>> from calibrant.maps.binning import HistogramBinning
+    >>> from calibrant.calibrators.confidence_calibrator import ConfidenceCalibrator
+    >>> from calibrant.calibrators.maps.binning import HistogramBinning
     >>> shown_name(ConfidenceCalibrator(map=HistogramBinning()))
     'confidence by histogram binning'
     """

@@ -340,8 +340,8 @@ def works_of(method: Any) -> list[dict[str, str]]:
 
     Examples
     --------
-    >>> from calibrant import maps
-    >>> [work["authors"] for work in works_of(maps.Platt)]
+    >>> from calibrant import calibrators
+    >>> [work["authors"] for work in works_of(calibrators.Platt)]
     ['Platt', 'Lin, Lin and Weng']
     """
     documented = inspect.getmro(method) if inspect.isclass(method) else (method,)

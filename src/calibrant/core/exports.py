@@ -28,8 +28,8 @@ def exports(package: str) -> dict[str, str]:
 
     Examples
     --------
-    >>> exports("calibrant.maps")["Isotonic"], exports("calibrant")["metrics"]
-    ('calibrant.maps.isotonic', 'calibrant.metrics')
+    >>> exports("calibrant.calibrators")["Isotonic"], exports("calibrant")["metrics"]
+    ('calibrant.calibrators.maps.isotonic', 'calibrant.metrics')
     """
     folder = PACKAGE.joinpath(*package.split(".")[1:])
     stub = (folder / "__init__.pyi").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def classes() -> dict[str, str]:
     Examples
     --------
     >>> classes()["Isotonic"], classes()["LabelStability"]
-    ('calibrant.maps.isotonic', 'calibrant.signals.label_stability')
+    ('calibrant.calibrators.maps.isotonic', 'calibrant.calibrators.label_stability')
     """
     found = {name: module for face in faces() for name, module in exports(face).items()}
     return {name: found[name] for name in sorted(found) if name[0].isupper()}
@@ -59,7 +59,7 @@ def public_path(name: str) -> str | None:
     Examples
     --------
     >>> public_path("Isotonic"), public_path("Spline"), public_path("np")
-    ('calibrant.Isotonic', 'calibrant.maps.Spline', None)
+    ('calibrant.Isotonic', 'calibrant.calibrators.Spline', None)
     """
     return next((f"{face}.{name}" for face in faces() if name in exports(face)), None)
 

@@ -57,7 +57,7 @@ def require_calibrator(
 
     Examples
     --------
-    >>> from calibrant.scalings.temperature import TemperatureScaling
+    >>> from calibrant.calibrators.temperature import TemperatureScaling
     >>> require_calibrator(TemperatureScaling())
     TemperatureScaling()
     """

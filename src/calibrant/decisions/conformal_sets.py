@@ -5,6 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibrant.calibrators.look_alike import caution_look_alike
+from calibrant.calibrators.one_vs_rest import as_calibrator
 from calibrant.core.arrays import ArrayLike, new_weights
 from calibrant.core.calibrator import Calibrator, DomainCalibrator, require_fitted
 from calibrant.core.estimators import BaseEstimator, trial, trial_rows
@@ -30,8 +32,6 @@ from calibrant.decisions.set_rows import (
 )
 from calibrant.decisions.set_scores import ScoreName
 from calibrant.errors import InputError
-from calibrant.select.look_alike import caution_look_alike
-from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["ConformalSets"]
 

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.thresholds import crossing_interval, net_benefit
+from calibrant.calibrators.auto import default_calibrator
+from calibrant.calibrators.one_vs_rest import as_calibrator
 from calibrant.core.arrays import require_pairs
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.cards import Card, Shown, Tile
@@ -22,8 +24,6 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.core.text_table import percent
 from calibrant.errors import InputError, warn
-from calibrant.select.auto import default_calibrator
-from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["DecisionThreshold", "decision_threshold"]
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.bootstrap import one_of_each
 from calibrant._numerics.certificates import allowed_errors, fewest_rows
+from calibrant.calibrators.look_alike import caution_look_alike
 from calibrant.core import arrays
 from calibrant.core.calibrator import require_fitted
 from calibrant.core.estimators import BaseEstimator, trial
@@ -18,7 +19,6 @@ from calibrant.core.saving import Saved
 from calibrant.decisions.certainty import counted_rows, repetitions, require_share
 from calibrant.decisions.refusals import too_few
 from calibrant.errors import InputError, naming
-from calibrant.select.look_alike import caution_look_alike
 
 __all__ = ["NeymanPearsonClassifier"]
 

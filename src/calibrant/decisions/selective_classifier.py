@@ -17,6 +17,7 @@ from calibrant._numerics.certificates import (
 )
 from calibrant._numerics.clusters import repeated_rows
 from calibrant._numerics.intervals import clopper_pearson
+from calibrant.calibrators.look_alike import caution_look_alike, copies_in
 from calibrant.core import arrays
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, DomainCalibrator, require_fitted
@@ -39,7 +40,6 @@ from calibrant.decisions.certificate import Certificate
 from calibrant.decisions.error_counts import ErrorCounts
 from calibrant.decisions.refusals import Search, uncertified, unrecalled
 from calibrant.errors import CalibrationWarning, InputError, warn
-from calibrant.select.look_alike import caution_look_alike, copies_in
 
 __all__ = ["SelectiveClassifier"]
 

@@ -180,7 +180,7 @@ class LatentFunctionDisplay:
 
     Examples
     --------
-    >>> from calibrant.scalings import GaussianProcessCalibration
+    >>> from calibrant.calibrators import GaussianProcessCalibration
     >>> cal = GaussianProcessCalibration(n_inducing=3).fit([0.1, 0.2, 0.7, 0.9], [0, 1, 0, 1])
     >>> LatentFunctionDisplay(cal.latent([0.2, 0.5, 0.8])).latent.score.tolist()
     [0.2, 0.5, 0.8]

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.confidence.confidence_curve import ConfidenceCurve, confidence_curve
-from calibrant.confidence.signal_accuracy import SignalAccuracy, signal_accuracy
+from calibrant.calibrators.confidence_curve import ConfidenceCurve, confidence_curve
+from calibrant.calibrators.signal_accuracy import SignalAccuracy, signal_accuracy
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
@@ -100,7 +100,7 @@ class ConfidenceCurveDisplay:
         ax: "Axes | None" = None,
     ) -> "ConfidenceCurveDisplay | None":
         """Compute and draw one class (default: all rows); takes the parameters of
-        :func:`calibrant.confidence.confidence_curve`.
+        :func:`calibrant.calibrators.confidence_curve`.
 
         Returns None where no row is predicted as that class.
         """
@@ -149,7 +149,7 @@ class ConfidenceCurveDisplay:
         Parameters
         ----------
         y_true, P, calibrator, **options
-            As for :func:`calibrant.confidence.confidence_curve`.
+            As for :func:`calibrant.calibrators.confidence_curve`.
         columns : int, default 5
         densities : bool, default True
             Whether to draw densities above each panel.
@@ -413,8 +413,8 @@ class SignalAccuracyDisplay:
     Examples
     --------
     >>> import calibrant as cb
-    >>> found = cb.confidence.signal_accuracy(
-    ...     [0, 0, 1], [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]], cb.signals.Margin(), n_bins=1
+    >>> found = cb.calibrators.signal_accuracy(
+    ...     [0, 0, 1], [[0.9, 0.1], [0.8, 0.2], [0.6, 0.4]], cb.calibrators.Margin(), n_bins=1
     ... )
     >>> SignalAccuracyDisplay(found).accuracy.bins.n.tolist()
     [3.0]
@@ -441,8 +441,8 @@ class SignalAccuracyDisplay:
         ax: "Axes | None" = None,
         **options: Any,
     ) -> "SignalAccuracyDisplay":
-        """Compute and draw; takes the parameters of :func:`calibrant.confidence.signal_accuracy`, a
-        title and axes.
+        """Compute and draw; takes the parameters of
+        :func:`calibrant.calibrators.signal_accuracy`, a title and axes.
         """
         return cls(signal_accuracy(y_true, P, signal, **options), name=name).plot(ax)
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.logistic import ZERO_FLOOR
+from calibrant.calibrators.calibrated_classifier import CalibratedClassifier
 from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.export.onnx_nodes import written
 from calibrant.export.subject import subject_of
-from calibrant.models.calibrated_classifier import CalibratedClassifier
 
 __all__ = ["register_skl2onnx"]
 

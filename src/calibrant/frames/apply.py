@@ -65,7 +65,7 @@ def apply(
     --------
     >>> import tempfile
     >>> import pandas as pd
-    >>> from calibrant.scalings.temperature import TemperatureScaling
+    >>> from calibrant.calibrators.temperature import TemperatureScaling
     >>> logs = pd.DataFrame(
     ...     {"p_0": [0.9, 0.6, 0.2], "p_1": [0.1, 0.4, 0.8], "note": ["a", "b", "c"]}
     ... )

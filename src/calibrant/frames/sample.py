@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from calibrant.calibrators.one_vs_rest import as_calibrator
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.estimators import require_count, seeded
 from calibrant.core.saving import Saved
@@ -18,7 +19,6 @@ from calibrant.frames.columns import Layout, layout, numbers
 from calibrant.frames.engines.choosing import choose, columns_of, fold
 from calibrant.frames.kernel import Kernel, record_of
 from calibrant.frames.state import Drawn
-from calibrant.wrap.one_vs_rest import as_calibrator
 
 __all__ = ["RowSample", "sample"]
 
@@ -130,7 +130,7 @@ def sample(
     --------
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from calibrant.scalings.temperature import TemperatureScaling
+    >>> from calibrant.calibrators.temperature import TemperatureScaling
     >>> rng = np.random.default_rng(0)
     >>> logs = pd.DataFrame({"p": rng.random(5000)})
     >>> logs["label"] = (rng.random(5000) < logs["p"]).astype(int)

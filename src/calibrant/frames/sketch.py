@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from calibrant.calibrators.group_calibrator import GroupCalibrator
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.estimators import require_count
 from calibrant.core.kinds import require_calibrator, require_map
@@ -20,7 +21,6 @@ from calibrant.frames.columns import layout
 from calibrant.frames.engines.choosing import choose, columns_of, fold
 from calibrant.frames.kernel import Kernel
 from calibrant.frames.state import GroupState
-from calibrant.wrap.group_calibrator import GroupCalibrator
 
 __all__ = ["ScoreSketch", "sketch"]
 
@@ -203,7 +203,7 @@ def sketch(
     Examples
     --------
     >>> import pandas as pd
-    >>> from calibrant.maps.platt import Platt
+    >>> from calibrant.calibrators.maps.platt import Platt
     >>> logs = pd.DataFrame({"p": [0.1, 0.4, 0.6, 0.8, 0.9], "label": [0, 1, 0, 1, 1]})
     >>> sketch(logs, probabilities="p").fit(Platt()).predict([0.9]).round(3).tolist()
     [0.847]

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from calibrant.calibrators.training_rows import TrainingRows, Wrapper, checked_rows, routed
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import RegressorMixin, account, seeded
 from calibrant.core.folds import make_splits, refuse_prefit
@@ -15,7 +16,6 @@ from calibrant.core.guarantee import Guarantee
 from calibrant.core.kinds import require_regression_calibrator
 from calibrant.core.model_outputs import is_fitted, model_forecast, one_or_several
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
 from calibrant.select.auto_regression import default_regression_calibrator
 
 __all__ = ["CalibratedRegressor"]

@@ -9,6 +9,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from calibrant._numerics.conformal import plus_promise, row_statistics, shares
+from calibrant.calibrators.training_rows import TrainingRows, Wrapper, checked_rows, routed
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.conformal_forecast import CONFORMITY, ConformalEnds
 from calibrant.core.estimators import RegressorMixin, require_option, seeded
@@ -17,7 +18,6 @@ from calibrant.core.forecast import Forecast, NormalForecast, require_level
 from calibrant.core.guarantee import Guarantee
 from calibrant.core.model_outputs import is_fitted, model_forecast, one_or_several
 from calibrant.errors import InputError
-from calibrant.models.training_rows import TrainingRows, Wrapper, checked_rows, routed
 
 __all__ = ["ConformalRegressor"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.calibrators.trust import EVIDENCE, LEAST_ROWS
 from calibrant.core.guarantee import Result
 from calibrant.monitoring.claims import PitClaim, ScoreClaim, reweighted_gain
-from calibrant.select.trust import EVIDENCE, LEAST_ROWS
 
 __all__ = ["Advice", "advise", "change_said", "no_drift"]
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from calibrant._numerics.certificates import fewest_rows, rows_for_rate
+from calibrant.calibrators.trust import LEAST_ROWS
 from calibrant.core.calibrator import DomainCalibrator
 from calibrant.core.domain import domain_of, domain_of_input
 from calibrant.core.estimators import clone
@@ -25,7 +26,6 @@ from calibrant.questions.record import Questions
 from calibrant.questions.rules import QuestionRules
 from calibrant.questions.units import Unit, units_of
 from calibrant.regression.conformal import ConformalIntervals
-from calibrant.select.trust import LEAST_ROWS
 
 __all__ = ["SwapCheck", "check_promise", "read_rows", "require_promise"]
 

@@ -24,6 +24,11 @@ from calibrant._numerics.online import (
     learn_block,
     read_block,
 )
+from calibrant.calibrators.maps.isotonic import Isotonic
+from calibrant.calibrators.maps.platt import Beta, Platt
+from calibrant.calibrators.one_vs_rest import OneVsRest
+from calibrant.calibrators.temperature import TemperatureScaling
+from calibrant.calibrators.vector import VectorScaling
 from calibrant.core.arrays import ArrayLike, to_array
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.estimators import require_count, require_option
@@ -32,12 +37,7 @@ from calibrant.core.guarantee import Guarantee
 from calibrant.core.labels import places
 from calibrant.core.predictions import Predictions, read
 from calibrant.errors import InputError
-from calibrant.maps.isotonic import Isotonic
-from calibrant.maps.platt import Beta, Platt
 from calibrant.online.score_limits import MOST_DELAYED
-from calibrant.scalings.temperature import TemperatureScaling
-from calibrant.scalings.vector import VectorScaling
-from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = ["OnlineCalibrator"]
 

@@ -6,15 +6,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from calibrant._numerics.pooling import running_sums, stacking_weights
+from calibrant.calibrators.evidence_pool import evidence_pool, table_of, weights_told
+from calibrant.calibrators.maps.isotonic import Isotonic
+from calibrant.calibrators.trust import LEAST_ROWS
 from calibrant.core.calibrator import Tags, require_fitted
 from calibrant.core.estimators import clone, require_count
 from calibrant.errors import CalibrationWarning
-from calibrant.maps.isotonic import Isotonic
 from calibrant.questions.calibrator import CalibratorOfQuestions, QuestionCalibrator
 from calibrant.questions.record import KINDS, SCORE, TWO_SIDED, Questions
 from calibrant.questions.scored_rows import isotonic_of_shares
-from calibrant.select.evidence_pool import evidence_pool, table_of, weights_told
-from calibrant.select.trust import LEAST_ROWS
 
 __all__ = ["AutoQuestionCalibrator", "IsotonicQuestions"]
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import minus, normal_quantile, sum_limits
+from calibrant.calibrators.maps.isotonic import Isotonic
 from calibrant.core.arrays import to_array
 from calibrant.core.groups import Groups
 from calibrant.core.guarantee import Result
 from calibrant.core.metric import require_level
 from calibrant.decisions.certainty import require_share
 from calibrant.errors import InputError
-from calibrant.maps.isotonic import Isotonic
 from calibrant.questions.residuals import influences, narrower, residual_limits
 from calibrant.questions.scored_rows import LEAST, Sample, fitted_curve, read_names, read_sample
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bootstrap import numbered_by_content, row_codes, uniform_of_rows
+from calibrant.calibrators.maps.isotonic import Isotonic
 from calibrant.core.arrays import to_array
 from calibrant.core.estimators import require_seed
 from calibrant.core.groups import Groups, coded, require_names
 from calibrant.core.labels import SoftLabels, label_array
 from calibrant.errors import InputError
-from calibrant.maps.isotonic import Isotonic
 
 __all__ = [
     "LEAST",

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibrant._numerics.logistic import sigmoid
+from calibrant.calibrators.stacked_confidence import Rows, SignalCurve
 from calibrant.core.saving import Saved
 from calibrant.questions.pooled_map import Leaves
 from calibrant.questions.record import YES_NO, Questions
-from calibrant.select.stacked_confidence import Rows, SignalCurve
 
 __all__ = ["SignalStack"]
 

@@ -15,7 +15,7 @@ from calibrant._numerics.bootstrap import hit_drawer
 from calibrant._numerics.clusters import group_worth
 from calibrant._numerics.isotonic import pool_ties
 from calibrant._numerics.logistic import log_odds
-from calibrant.confidence.confidence_curve import densities
+from calibrant.calibrators.confidence_curve import densities
 from calibrant.core.guarantee import thin
 from calibrant.metrics.curves.decision import GainCurve, gain_curve
 from calibrant.metrics.curves.distribution import RiskCoverageCurve, risk_coverage_curve, risk_curve

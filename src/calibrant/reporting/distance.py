@@ -17,11 +17,11 @@ from calibrant._numerics.logistic import (
     sigmoid,
     smoothed_targets,
 )
+from calibrant.calibrators.nearest_rows import NearestRows
 from calibrant.comparison.scores import Measure, Score, score_table
 from calibrant.core.folds import make_splits
 from calibrant.core.predictions import Predictions
 from calibrant.reporting.regions import worth_of
-from calibrant.signals.nearest_rows import NearestRows
 
 __all__ = ["Explained", "distance"]
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidenceCurve, ConfidencePoints
-from calibrant.confidence.signal_accuracy import SignalAccuracy, SignalBins, SignalFits
+from calibrant.calibrators.confidence_curve import ConfidenceBars, ConfidenceCurve, ConfidencePoints
+from calibrant.calibrators.gaussian_process import LatentFunction
+from calibrant.calibrators.signal_accuracy import SignalAccuracy, SignalBins, SignalFits
 from calibrant.core.text_table import percent
 from calibrant.displays.classes import LatentFunctionDisplay
 from calibrant.displays.confidence import ConfidenceCurveDisplay, SignalAccuracyDisplay
 from calibrant.reporting.figures import figure, made, points_along, rows_shown
-from calibrant.scalings.gaussian_process import LatentFunction
 
 __all__ = ["evidence_figures"]
 

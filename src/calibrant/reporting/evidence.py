@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.confidence.confidence_curve import ConfidenceBars, ConfidencePoints, confidence_curve
-from calibrant.confidence.signal_accuracy import SignalAccuracy, accuracy_over
+from calibrant.calibrators.confidence_curve import (
+    ConfidenceBars,
+    ConfidencePoints,
+    confidence_curve,
+)
+from calibrant.calibrators.label_stability import LabelStability
+from calibrant.calibrators.separation import FastSeparation, Separation
+from calibrant.calibrators.signal_accuracy import SignalAccuracy, accuracy_over
 from calibrant.core.groups import order_of
 from calibrant.core.map import fitted_signal
 from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
 from calibrant.reporting.distance import Explained
-from calibrant.signals.label_stability import LabelStability
-from calibrant.signals.separation import FastSeparation, Separation
 
 __all__ = ["confidence", "explained", "latent", "separation", "signals"]
 

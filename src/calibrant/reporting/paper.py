@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from calibrant.calibrators.constant import Identity
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.labels import by_text
 from calibrant.displays.calibration import CalibrationDrawing
 from calibrant.displays.paper import PaperFigure
 from calibrant.errors import InputError
 from calibrant.reporting.report import Report, report
-from calibrant.scalings.constant import Identity
 
 __all__ = ["figure"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import stats
 
 from calibrant._numerics.clusters import mean_worth
+from calibrant.calibrators.look_alike import copies_in
 from calibrant.core.guarantee import Known
-from calibrant.select.look_alike import copies_in
 
 if TYPE_CHECKING:
     from calibrant._numerics.bins import Distinct

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from calibrant import metrics
+from calibrant.calibrators.signal_accuracy import SignalAccuracy
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure
-from calibrant.confidence.signal_accuracy import SignalAccuracy
 from calibrant.core.domain import Domain
 from calibrant.core.groups import n_clusters
 from calibrant.core.metric_kinds import MeanMetric, Metric

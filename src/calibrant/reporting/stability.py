@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.confidence.hoki import HokiCalibrator
+from calibrant.calibrators.hoki import HokiCalibrator
+from calibrant.calibrators.label_stability import LabelStability
 from calibrant.core.predictions import Predictions
 from calibrant.core.text_table import percent
 from calibrant.displays.axes import COLOURS, draw_grid, scale_axes
 from calibrant.reporting.figures import FLAT, figure
-from calibrant.signals.label_stability import LabelStability
 
 __all__ = ["label_stability", "stability_figures"]
 

@@ -8,6 +8,10 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from calibrant.calibrators.candidates import names_of
+from calibrant.calibrators.evidence_pool import forecast_pool, table_of, weights_told
+from calibrant.calibrators.held_out import SCORES, HeldOutForecasts, canonical_forecasts
+from calibrant.calibrators.trust import LEAST_ROWS
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Tags, require_fitted
 from calibrant.core.conformal_forecast import averaged
@@ -19,11 +23,7 @@ from calibrant.core.groups import cluster_numbers, in_clusters
 from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.errors import CalibrationWarning, InputError
 from calibrant.regression.variance import ForecastIdentity
-from calibrant.select.candidates import names_of
-from calibrant.select.evidence_pool import forecast_pool, table_of, weights_told
-from calibrant.select.held_out import SCORES, HeldOutForecasts, canonical_forecasts
 from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
-from calibrant.select.trust import LEAST_ROWS
 
 __all__ = ["AutoRegressionCalibrator", "default_regression_calibrator"]
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
+from calibrant.calibrators.candidates import affordable
 from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.regression.gaussian_process_scale import GaussianProcessScale
@@ -14,7 +15,6 @@ from calibrant.regression.variance import (
     StdScaling,
     VarianceBinning,
 )
-from calibrant.select.candidates import affordable
 
 __all__ = ["REGRESSION_CANDIDATES", "RegressionCandidate", "regression_candidates_for"]
 

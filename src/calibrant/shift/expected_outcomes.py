@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.linear_model import PoissonRegressor
 
 from calibrant._numerics.logistic import clipped_log_odds, fit_logistic, sigmoid
+from calibrant.calibrators.vector import VectorScaling
 from calibrant.core.folds import fit_clone, stratified_folds
 from calibrant.core.predictions import Predictions
-from calibrant.scalings.vector import VectorScaling
 
 __all__ = ["Moved", "class_chances", "error_sizes", "log_odds_of_second"]
 

@@ -23,7 +23,7 @@ def check_signal(signal: Signal) -> None:
 
     Examples
     --------
-    >>> from calibrant.signals import TopProbability
+    >>> from calibrant.calibrators import TopProbability
     >>> check_signal(TopProbability())
     """
     run_all(signal_checks(signal))

@@ -14,6 +14,7 @@ from calibrant._numerics.boosting import (
     shift_slopes,
     spread_slopes,
 )
+from calibrant.calibrators.offsets import LEAST_ERRORS, mean_gain, place_of
 from calibrant.core.calibrator import Tags, require_fitted
 from calibrant.core.estimators import clone, require_count, trial
 from calibrant.core.forecast_record import ForecastRecord
@@ -21,7 +22,6 @@ from calibrant.core.group_levels import GroupLevels, cell_codes, crossings
 from calibrant.core.kinds import require_regression_calibrator
 from calibrant.core.regression_calibrator import RegressionCalibrator, try_forecasts
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
-from calibrant.wrap.offsets import LEAST_ERRORS, mean_gain, place_of
 
 __all__ = ["ForecastGroupCalibrator"]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics.boosting import NormalScores
+from calibrant.calibrators.offsets import BoostedOffsets, distinct_rows, require_options
 from calibrant.core.calibrator import Tags, require_fitted
 from calibrant.core.estimators import clone, trial
 from calibrant.core.forecast import Forecast
@@ -18,7 +19,6 @@ from calibrant.core.groups import clustered
 from calibrant.core.kinds import require_regression_calibrator
 from calibrant.core.regression_calibrator import RegressionCalibrator, try_forecasts
 from calibrant.regression.distribution_recalibration import DistributionRecalibration
-from calibrant.wrap.offsets import BoostedOffsets, distinct_rows, require_options
 
 __all__ = ["ForecastMulticalibration"]
 

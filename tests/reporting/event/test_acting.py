@@ -63,7 +63,7 @@ def test_costs_are_those_counted_by_hand(found, fitted):
 def test_a_risk_at_the_threshold_is_acted_on_and_weights_are_rows():
     y, p = np.array([0, 1, 0, 1, 0, 1]), np.array([0.1, 0.1, 0.05, 0.05, 0.9, 0.9])
     weight = np.array([1, 2, 3, 4, 5, 6])
-    options = {"calibrator": cb.scalings.Identity(), "sample_weight": weight, "n_resamples": 0}
+    options = {"calibrator": cb.calibrators.Identity(), "sample_weight": weight, "n_resamples": 0}
     costs = {"cost_false_positive": 1, "cost_false_negative": 9}
     (one, *_) = cb.report(y, p, **options, **costs).to_dict()["acting"]
     assert one["before"] == pytest.approx(1e4 * (1 * 1 + 9 * 4 + 1 * 5) / 21)
@@ -74,7 +74,7 @@ def test_a_risk_at_the_threshold_is_acted_on_and_weights_are_rows():
 
 def test_without_costs_there_is_no_word_of_them():
     y, p = rows()
-    found = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=0)
+    found = cb.report(y, p, calibrator=cb.calibrators.Identity(), n_resamples=0)
     assert found.to_dict()["acting"] == []
     pytest.importorskip("jinja2")
     page = found.to_html()
@@ -124,7 +124,7 @@ def test_a_model_that_saves_nothing_says_so():
     rng = np.random.default_rng(2)
     y, p = (rng.random(500) < 0.3).astype(int), rng.uniform(0.2, 0.4, 500)
     costs = {"cost_false_positive": 1, "cost_false_negative": 9}
-    found = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=0, **costs)
+    found = cb.report(y, p, calibrator=cb.calibrators.Identity(), n_resamples=0, **costs)
     one = found.to_dict()["acting"][0]
     assert one["before"] == pytest.approx(one["all"])
     assert one["all"] < one["none"]

@@ -17,12 +17,12 @@ def rows():
 def calibrated_risks(p, y):
     """(risks, in their order, as VectorScaling fitted on all rows calibrates them)."""
     order = np.sort(p)
-    return order, cb.scalings.VectorScaling().fit(p, y).predict_proba(order)[:, 1]
+    return order, cb.calibrators.VectorScaling().fit(p, y).predict_proba(order)[:, 1]
 
 
 def test_they_are_those_of_the_rule_and_the_report_says_them(rows):
     p, y = rows
-    report = cb.report(y, p, calibrator=cb.scalings.VectorScaling(), n_resamples=50)
+    report = cb.report(y, p, calibrator=cb.calibrators.VectorScaling(), n_resamples=50)
     said = report.to_dict()["promises"]
     assert [(line["error"], line["rate"]) for line in said["rates"]] == [
         (error, rate) for error in ("false alarms", "missed events") for rate in (0.01, 0.05, 0.1)
@@ -54,7 +54,7 @@ def test_they_are_those_of_the_rule_and_the_report_says_them(rows):
 
 def test_without_a_calibration_they_are_of_the_risks_as_predicted(rows):
     p, y = rows
-    report = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=50)
+    report = cb.report(y, p, calibrator=cb.calibrators.Identity(), n_resamples=50)
     said = report.to_dict()["promises"]["rates"]
     assert [line["calibrated"] for line in said] == [None] * 6
     assert f"above {said[1]['threshold']:.4g} |" in report.to_markdown()

@@ -7,9 +7,9 @@ import calibrant as cb
 
 
 def said(y, p, **options):
-    return cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=50, **options).to_dict()[
-        "cautions"
-    ]
+    return cb.report(
+        y, p, calibrator=cb.calibrators.Identity(), n_resamples=50, **options
+    ).to_dict()["cautions"]
 
 
 def risks(n, seed):

@@ -32,7 +32,7 @@ def found():
     return cb.report(
         y,
         p,
-        calibrator=cb.scalings.VectorScaling(),
+        calibrator=cb.calibrators.VectorScaling(),
         groups=groups,
         cost_false_positive=1,
         cost_false_negative=9,
@@ -198,7 +198,7 @@ def test_numbers_stated_twice_are_the_same(said, found):
     table = said["thresholds"]
     y, p, _ = log()
     curve = metrics.decision_curve(y, p, thresholds=table["threshold"])
-    before = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=0).to_dict()[
+    before = cb.report(y, p, calibrator=cb.calibrators.Identity(), n_resamples=0).to_dict()[
         "thresholds"
     ]
     assert before["net_benefit"] == pytest.approx(
@@ -210,7 +210,7 @@ def test_numbers_stated_twice_are_the_same(said, found):
 def test_the_answer_is_one_click_away(said, found):
     y, p, _ = log()
     asked = cb.report(
-        y, p, calibrator=cb.scalings.VectorScaling(), target="answer", n_resamples=100
+        y, p, calibrator=cb.calibrators.VectorScaling(), target="answer", n_resamples=100
     ).to_dict()
     assert asked["target"] == "answer"
     own = by_key(said["metrics"])
@@ -294,7 +294,7 @@ def test_no_events_or_nothing_else_is_told(y):
     y = y.copy()
     p = np.linspace(0.1, 0.9, 60)
     found = cb.report(
-        y, np.column_stack([1 - p, p]), calibrator=cb.scalings.Identity(), n_resamples=0
+        y, np.column_stack([1 - p, p]), calibrator=cb.calibrators.Identity(), n_resamples=0
     )
     assert "There are no" in " ".join(found.to_dict()["cautions"])
     assert "<h2" in found.to_html()
@@ -304,7 +304,7 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
     rng = np.random.default_rng(3)
     p = rng.beta(0.05, 100.0, 8000)
     y = (rng.random(8000) < 1.8 * p).astype(int)
-    found = cb.report(y, p, calibrator=cb.scalings.VectorScaling(), n_resamples=20)
+    found = cb.report(y, p, calibrator=cb.calibrators.VectorScaling(), n_resamples=20)
     page = found.save(tmp_path / "rare.html").read_text("utf-8")
     table = page[page.index('<h2 id="metrics">') : page.index("How to read these numbers")]
     small = [
@@ -325,7 +325,7 @@ def test_the_numbers_of_a_rare_event_are_written_with_two_digits_at_least(tmp_pa
 
 def test_certain_risks_that_were_wrong_are_said_with_what_they_do_to_the_numbers():
     y, p = np.tile([0, 1, 1, 0], 20), np.tile([0.0, 1.0, 0.0, 0.4], 20)
-    found = cb.report(y, p, calibrator=cb.scalings.Identity(), n_resamples=20).to_dict()
+    found = cb.report(y, p, calibrator=cb.calibrators.Identity(), n_resamples=20).to_dict()
     assert any("20 risks" in said and "counts 27.6 for each" in said for said in found["cautions"])
     ici = by_key(found["metrics"])["ici"]["before"]
     assert (ici["low"], ici["method"]) == (None, "not resampled")

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bins import LOGIT_CELLS, REACH
+from calibrant.calibrators.constant import Identity
+from calibrant.calibrators.one_vs_rest import OneVsRest
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.choice import choice
 from calibrant.comparison.given import resolve, shown_name
@@ -31,8 +33,6 @@ from calibrant.reporting.table.cells import (
     rate_of,
 )
 from calibrant.reporting.table.sums import PARTS, TableSums, seen_of, table_scores
-from calibrant.scalings.constant import Identity
-from calibrant.wrap.one_vs_rest import OneVsRest
 
 __all__ = ["TableReport"]
 

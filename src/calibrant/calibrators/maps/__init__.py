@@ -1,0 +1,1 @@
+"""Calibrators of class probabilities and confidences."""

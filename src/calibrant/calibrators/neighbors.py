@@ -1,0 +1,421 @@
+"""Exact nearest points: by all distances, as searches over pairs of points need, or by bounds that
+skip most points.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from calibrant._numerics import separation as bounds
+from calibrant._numerics.threads import map_blocks, row_blocks
+from calibrant.calibrators.stored_points import BLOCK_BYTES, METRICS, StoredPoints, distances
+from calibrant.core.estimators import BaseEstimator, require_count, require_option
+from calibrant.core.saving import Saved
+
+__all__ = ["METRICS", "BruteIndex", "ExactIndex", "Nearest", "NeighborIndex", "split"]
+
+#: Builder of each metric's table, and the axis of the points in it.
+BASES: dict[Any, Any] = {
+    "l2": bounds.leading_directions,
+    "l1": bounds.feature_groups,
+    "linf": bounds.telling_features,
+}
+POINTS_AXIS: dict[Any, Any] = {"l2": 1, "l1": 0, "linf": 1}
+#: Queries of a block share one product with the table; larger blocks are not faster.
+BLOCK_QUERIES = 64
+FIRST_ROWS = 32
+MOST_ROWS = 2_048
+FINITE = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Distances and positions of the nearest point of the query's group and of any other group,
+    (m,) each.
+
+    Without such a point, the distance is infinite and the position -1.
+    """
+
+    same: np.ndarray
+    same_row: np.ndarray
+    other: np.ndarray
+    other_row: np.ndarray
+
+    @classmethod
+    def empty(cls, n: int) -> "Nearest":
+        """Return empty arrays for n queries."""
+        return cls(np.full(n, np.inf), np.full(n, -1), np.full(n, np.inf), np.full(n, -1))
+
+
+class NeighborIndex(Saved, BaseEstimator, ABC):
+    """Base class of the indexes; a subclass defines ``metric``, ``fit``, ``add``, ``nearest`` and
+    ``nbytes``.
+
+    ``metric`` is "l2", "l1" or "linf", a constructor parameter or an attribute of the class.
+    ``fit`` and ``add`` return the index and set
+
+    - ``points_``, the :class:`~calibrant.calibrators.stored_points.StoredPoints` of all points so
+      far, which sorts and scales them and can be extended
+      (``StoredPoints(X, group, n_groups, column_scale)``, ``points_.extended(X, group)``);
+    - ``radius_``, at least the largest distance of a point from their mean
+      (``points_.centre_and_radius(metric)``): the score where one of the two distances does not
+      exist.
+
+    See Also
+    --------
+    neighbors.ExactIndex, neighbors.BruteIndex : the available indexes.
+    """
+
+    metric: str
+    points_: StoredPoints
+    radius_: float
+
+    @abstractmethod
+    def fit(
+        self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
+    ) -> Self:
+        """Store (n, d) numbers and the group 0..n_groups-1 of each row; distances are between rows
+        times ``column_scale`` (d,).
+        """
+
+    @abstractmethod
+    def add(self, X: Any, group: np.ndarray) -> Self:
+        """Add (n, d) unscaled numbers and their groups, which must be known from ``fit``."""
+
+    @abstractmethod
+    def nearest(
+        self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None
+    ) -> Nearest:
+        """Find the nearest points of (m, d) unscaled queries with groups (m,).
+
+        Positions refer to ``points_``. ``progress(done, total)`` is called after each block.
+        """
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes of the fitted arrays, in memory or in a saved file."""
+
+
+class BruteIndex(NeighborIndex):
+    """Index with exact L2 distances to all points, by one matrix product in the points' stored
+    precision.
+
+    Attributes
+    ----------
+    metric : "l2", the only one.
+    points_ : the training points, sorted by group.
+    radius_ : the largest distance of a point from the mean.
+
+    See Also
+    --------
+    neighbors.ExactIndex : the same points, usually faster.
+
+    Notes
+    -----
+    The product is rounded, so it only gives a lower bound of each distance; returned distances are
+    recomputed from differences in float64. :class:`ExactIndex` is faster if only the nearest points
+    are needed.
+
+    Examples
+    --------
+    >>> index = BruteIndex().fit(np.array([[0.0, 0.0], [3.0, 0.0]]), np.array([0, 1]), 2)
+    >>> index.points_.lower_squares(np.array([[0.0, 4.0]])).round(3).tolist()
+    [[16.0, 25.0]]
+    """
+
+    metric = "l2"
+    points_: StoredPoints
+    radius_: float
+
+    def fit(
+        self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
+    ) -> Self:
+        """Sort the points by group."""
+        self.points_ = StoredPoints(X, group, n_groups, column_scale)
+        return self._measure()
+
+    def add(self, X: Any, group: np.ndarray) -> Self:
+        """Add points."""
+        self.points_, _ = self.points_.extended(X, group)
+        return self._measure()
+
+    def _measure(self):
+        _, self.radius_ = self.points_.centre_and_radius(self.metric)
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the fitted arrays."""
+        return self.points_.nbytes
+
+    def each(
+        self,
+        queries: np.ndarray,
+        group: np.ndarray,
+        function: Callable[..., Any],
+        progress: Callable[..., Any] | None = None,
+    ) -> None:
+        """Call ``function(i, query, lower squares, start, stop)`` for every query i, with the
+        positions of its group.
+        """
+        size = max(1, min(BLOCK_QUERIES, BLOCK_BYTES // (8 * len(self.points_))))
+        blocks = row_blocks(len(queries), size)
+
+        def run(rows):
+            scaled = self.points_.scaled(queries[rows])
+            for i, low in enumerate(self.points_.lower_squares(scaled)):
+                function(
+                    rows.start + i, scaled[i], low, *self.points_.group_of(group[rows.start + i])
+                )
+
+        per_call = len(blocks) if progress is None else 8
+        for start in range(0, len(blocks), per_call):
+            map_blocks(run, blocks[start : start + per_call])
+            if progress is not None:
+                progress(min(len(queries), (start + per_call) * size), len(queries))
+
+    def nearest(
+        self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None
+    ) -> Nearest:
+        """See :class:`NeighborIndex`."""
+        out = Nearest.empty(len(queries))
+
+        def one(i, query, low, start, stop):
+            same, other = split(low, start, stop)
+            for side, distance, row in (
+                (same, out.same, out.same_row),
+                (other, out.other, out.other_row),
+            ):
+                found, square = self._nearest_of(query, side)
+                if found >= 0:
+                    distance[i], row[i] = np.sqrt(square), found
+
+        self.each(queries, group, one, progress)
+        return out
+
+    def _nearest_of(self, query, low):
+        found, _, square = bounds.nearest_of(query, low, self.points_)
+        return (int(found[0]), square[0]) if len(found) else (-1, np.inf)
+
+
+def split(low: np.ndarray, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
+    """Split lower bounds into those of the group at start..stop and of all others: two arrays,
+    infinite elsewhere.
+    """
+    same = np.full_like(low, np.inf)
+    same[start:stop] = low[start:stop]
+    other = low.copy()
+    other[start:stop] = np.inf
+    return same, other
+
+
+class ExactIndex(NeighborIndex):
+    """Index of exact nearest points by lower bounds: a small table is searched first, and only rows
+    that may still be nearest are read.
+
+    For L2 the table holds the leading principal coordinates and the norm of the rest, in float32
+    with room for rounding; for L1, signed sums over groups of features that vary together; for
+    L-infinity, the features that contribute most to it. True distances are float64.
+
+    Parameters
+    ----------
+    metric : {"l2", "l1", "linf"}
+    n_directions : int, default 64
+        Principal coordinates (L2), groups of features (L1) or features (L-infinity) in the table.
+
+    Attributes
+    ----------
+    points_ : the training points, sorted by group.
+    table_ : (k + 2, n) float32 for L2, (n, g) float64 for L1, (g, n) float64 for L-infinity.
+    centre_, radius_ : the mean of the points, and an upper bound of their distance from it.
+
+    See Also
+    --------
+    neighbors.BruteIndex : the search by one matrix product.
+
+    Notes
+    -----
+    Results are exact to float64 rounding for any data: float32 only selects the rows to read. Zero
+    distances stay exact. It uses memory for the fitted arrays and some tens of megabytes; a
+    memory-mapped training set is read row by row.
+
+    Examples
+    --------
+    >>> index = ExactIndex().fit(
+    ...     np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 5.0]]), np.array([0, 1, 1]), 2
+    ... )
+    >>> near = index.nearest(np.array([[0.0, 1.0]]), np.array([0]))
+    >>> near.same.tolist(), near.other.round(4).tolist()
+    ([1.0], [3.1623])
+    """
+
+    points_: StoredPoints
+    centre_: np.ndarray
+    radius_: float
+
+    def __init__(
+        self, metric: Literal["l2", "l1", "linf"] = "l2", n_directions: int | None = 64
+    ) -> None:
+        self.metric = metric
+        self.n_directions: int | None = n_directions
+
+    def fit(
+        self, X: Any, group: np.ndarray, n_groups: int, column_scale: np.ndarray | None = None
+    ) -> Self:
+        """Sort the points by group and tabulate their bounds."""
+        require_option("metric", self.metric, METRICS)
+        require_count("n_directions", self.n_directions, usual=64)
+        self.points_ = StoredPoints(X, group, n_groups, column_scale)
+        return self._tabulate()
+
+    def _tabulate(self) -> Self:
+        wide = self.points_.wide_rows
+        self.centre_, self.radius_ = self.points_.centre_and_radius(self.metric)
+        self.unit_: float = 2.0 ** np.ceil(np.log2(self.radius_)) if self.radius_ > 0.0 else 1.0
+        self.basis_: np.ndarray | None = BASES[self.metric](
+            wide, len(self.points_), self.centre_, self.n_directions
+        )
+        self.table_: np.ndarray = self._joined(
+            [self._tabulated(wide(part)) for part in self.points_.slices()]
+        )
+        return self
+
+    def add(self, X: Any, group: np.ndarray) -> Self:
+        """Add points; if they are about as far out as the others, the bounds keep their directions.
+        Results stay exact.
+        """
+        self.points_, order = self.points_.extended(X, group)
+        new = self.points_.scaled(X)
+        self.radius_ = max(
+            self.radius_, float(distances(self.metric, self.centre_[None], new).max())
+        )
+        if self.radius_ > self.unit_:
+            return self._tabulate()
+        self.table_ = np.take(
+            self._joined([self.table_, self._tabulated(new)]), order, axis=POINTS_AXIS[self.metric]
+        )
+        return self
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the fitted arrays."""
+        parts = [self.basis_, self.table_, self.centre_]
+        return self.points_.nbytes + sum(a.nbytes for a in parts if a is not None)
+
+    def nearest(
+        self, queries: np.ndarray, group: np.ndarray, progress: Callable[..., Any] | None = None
+    ) -> Nearest:
+        """See :class:`NeighborIndex`."""
+        out, done = Nearest.empty(len(queries)), 0
+        order = np.argsort(group, kind="stable")
+        size = max(1, min(BLOCK_QUERIES, BLOCK_BYTES // (4 * len(self.points_))))
+        blocks = [order[rows] for rows in row_blocks(len(queries), size)]
+        per_call = len(blocks) if progress is None else max(1, 512 // size)
+        for start in range(0, len(blocks), per_call):
+            some = blocks[start : start + per_call]
+            map_blocks(
+                lambda rows: self._search_block(
+                    self.points_.scaled(queries[rows]), group[rows], rows, out
+                ),
+                some,
+            )
+            done += sum(len(rows) for rows in some)
+            if progress is not None:
+                progress(done, len(queries))
+        return out
+
+    def _search_block(
+        self, queries: np.ndarray, group: np.ndarray, rows: np.ndarray, out: Nearest
+    ) -> None:
+        low, base = self._bounds(queries)
+        for i, row in enumerate(rows):
+            start, stop = self.points_.group_of(group[i])
+            if stop > start:
+                out.same[row], found = self._least(low[i, start:stop], base[i], queries[i], start)
+                out.same_row[row] = found
+            low[i, start:stop] = np.inf
+            if stop - start < len(self.points_):
+                out.other[row], out.other_row[row] = self._least(low[i], base[i], queries[i], 0)
+
+    def _bounds(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(m, n) and (m,) terms that add up to lower bounds of the squared (L2) or true
+        distances.
+        """
+        if self.metric == "linf":
+            return bounds.largest_differences(queries[:, self.basis_], self.table_), np.zeros(
+                len(queries)
+            )
+        if self.metric == "l1":
+            centred = queries - self.centre_
+            room = bounds.sums_room(len(self.centre_)) * (
+                np.abs(centred).sum(axis=1) + self.radius_
+            )
+            return cdist(bounds.group_sums(centred, self.basis_), self.table_, METRICS["l1"]), -room
+        with np.errstate(over="ignore", invalid="ignore"):
+            table, base = bounds.query_table(
+                bounds.projected(queries, self.centre_, self.basis_, self.unit_)
+            )
+        return table @ self.table_, base
+
+    def _least(
+        self, low: np.ndarray, base: float, query: np.ndarray, start: int
+    ) -> tuple[float, int]:
+        """(distance, position) of the nearest row given these bounds; ``start`` is the position of
+        the first row.
+        """
+        first = int(low.argmin())
+        best = distances(
+            self.metric, query[None], self.points_.wide_rows(np.array([start + first]))
+        )[0]
+        # This form of the comparison keeps rows whose bound is nan.
+        rows = np.flatnonzero(~(low > self._limit(best, base)))
+        if len(rows) > FIRST_ROWS:
+            rows = rows[low[rows].argsort(kind="stable")]
+        found, size, at = first, FIRST_ROWS, 0
+        while at < len(rows) and not low[rows[at]] > self._limit(best, base):
+            some = self._promising(rows[at : at + size], query, start, best)
+            if len(some):
+                true = distances(self.metric, query[None], self.points_.wide_rows(start + some))
+                j = int(true.argmin())
+                if true[j] < best:
+                    best, found = true[j], int(some[j])
+            at, size = at + size, min(2 * size, MOST_ROWS, max(1, BLOCK_BYTES // (8 * len(query))))
+        return best, start + found
+
+    def _promising(
+        self, rows: np.ndarray, query: np.ndarray, start: int, best: float
+    ) -> np.ndarray:
+        """Rows that one product, in the points' stored precision, does not prove to be farther than
+        ``best``.
+        """
+        if self.metric != "l2":
+            return rows
+        return rows[~(self.points_.lower_squares(query[None], start + rows)[0] > best**2)]
+
+    def _limit(self, best: float, base: float) -> float:
+        """Largest bound of a row nearer than ``best``; finite, so that rows marked by infinity stay
+        excluded.
+        """
+        if self.metric == "linf":
+            # The bound is itself a difference, without further rounding; many rows reach the
+            # maximum, for example images.
+            return np.nextafter(best, -np.inf)
+        limit = (
+            (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best - base
+        )
+        return limit if limit < FINITE else FINITE
+
+    def _tabulated(self, rows: np.ndarray) -> np.ndarray:
+        if self.metric == "linf":
+            return rows[:, self.basis_].T
+        if self.metric == "l1":
+            return bounds.group_sums(rows - self.centre_, self.basis_)
+        return bounds.row_table(bounds.projected(rows, self.centre_, self.basis_, self.unit_)).T
+
+    def _joined(self, parts: list[np.ndarray]) -> np.ndarray:
+        return np.ascontiguousarray(np.concatenate(parts, axis=POINTS_AXIS[self.metric]))

@@ -1,1 +1,0 @@
-"""Averages of a few calibrators, the default base of wrappers."""
