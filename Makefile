@@ -58,7 +58,7 @@ test-lowest: $(VENV)/.dev ## the tests with the lowest versions that pyproject.t
 	$(BIN)/python -m pip install --quiet build
 	$(BIN)/python tools/try_sdist.py --python $(BIN)/python --dependencies lowest -- -n $(WORKERS) $(PYTEST_ARGS)
 
-near: $(VENV)/.dev ## the tests that concern one file, in a minute: make near FILE=src/calibrant/calibrators/maps/platt.py
+near: $(VENV)/.dev ## the tests that concern one file, in a minute: make near FILE=src/calibrant/calibrators/maps/sigmoids.py
 	$(BIN)/python tools/near.py $(FILE)
 
 test-slow: $(VENV)/.dev ## the long simulations

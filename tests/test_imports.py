@@ -100,7 +100,7 @@ def test_a_circle_of_modules_is_found_wherever_it_closes(how, tmp_path):
 
 ALLOWED = {
     "earlier folder": ("decisions", "from calibrant.calibrators.maps.isotonic import Isotonic"),
-    "same folder": ("calibrators", "from calibrant.calibrators.maps.platt import Platt"),
+    "same folder": ("calibrators", "from calibrant.calibrators.maps.sigmoids import Platt"),
     "core": (
         "metrics",
         "import numpy as np\nfrom scipy import special\nfrom sklearn.base import clone",

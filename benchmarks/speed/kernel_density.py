@@ -14,7 +14,7 @@ import numpy as np
 
 import calibrant as cb
 from calibrant._numerics import kernel_sums as search
-from calibrant.calibrators.maps.kernel_density import GRID
+from calibrant.calibrators.maps.smooth import GRID
 
 N, K, FEW = 1_000_000, 100, 20_000
 

@@ -88,8 +88,7 @@ FACES = (
 )
 #: Modules of estimators that are passed as an option, each at the path of its module.
 OPTIONS = tuple(
-    f"calibrant.calibrators.{name}"
-    for name in ("neighbors", "stored_points", "reductions", "feature_space")
+    f"calibrant.calibrators.{name}" for name in ("neighbors", "stored_points", "reductions")
 )
 #: Modules of which only these names are public.
 ALONE = {

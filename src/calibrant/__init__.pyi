@@ -10,12 +10,12 @@ from calibrant import regression as regression
 from calibrant import wrap as wrap
 from calibrant.audits.audit import audit as audit
 from calibrant.calibrators.auto import AutoCalibrator as AutoCalibrator
-from calibrant.calibrators.calibrated_classifier import CalibratedClassifier as CalibratedClassifier
-from calibrant.calibrators.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
-from calibrant.calibrators.group_calibrator import GroupCalibrator as GroupCalibrator
+from calibrant.calibrators.classifier import CalibratedClassifier as CalibratedClassifier
+from calibrant.calibrators.confidence import ConfidenceCalibrator as ConfidenceCalibrator
+from calibrant.calibrators.groups import GroupCalibrator as GroupCalibrator
 from calibrant.calibrators.maps.isotonic import Isotonic as Isotonic
-from calibrant.calibrators.maps.platt import Platt as Platt
-from calibrant.calibrators.one_vs_rest import OneVsRest as OneVsRest
+from calibrant.calibrators.maps.sigmoids import Platt as Platt
+from calibrant.calibrators.multiclass import OneVsRest as OneVsRest
 from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
 from calibrant.comparison.versions import compare_versions as compare_versions
 from calibrant.core.cards import cite as cite

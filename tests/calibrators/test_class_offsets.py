@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.constant import ClassOffsets
+from calibrant.calibrators.temperature import ClassOffsets
 
 
 def _rows(n=4_000, offset=-1.5, seed=0):

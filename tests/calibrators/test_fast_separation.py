@@ -300,7 +300,7 @@ def test_features_by_a_callable():
 
 
 def test_features_of_a_long_array_are_taken_in_blocks(monkeypatch):
-    monkeypatch.setattr("calibrant.calibrators.feature_space.BLOCK_ROWS", 16)
+    monkeypatch.setattr("calibrant.calibrators.reductions.BLOCK_ROWS", 16)
     rng, sizes = np.random.default_rng(13), []
     X_train, y, X, predicted = (
         rng.normal(size=(50, 6)),

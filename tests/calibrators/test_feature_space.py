@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from calibrant.calibrators.feature_space import BLOCK_ROWS, FeatureSpace
+from calibrant.calibrators.reductions import BLOCK_ROWS, FeatureSpace
 from calibrant.errors import CalibrationWarning, InputError
 
 RNG = np.random.default_rng(0)

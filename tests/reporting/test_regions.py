@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.constant import Identity
+from calibrant.calibrators.temperature import Identity
 from calibrant.core.groups import read_groups
 from calibrant.core.predictions import read
 from calibrant.errors import InputError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibrant.calibrators.rates_at_use import (
+from calibrant.calibrators.label_shift import (
     MixtureGaps,
     believed,
     believed_change,

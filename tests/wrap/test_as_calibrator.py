@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.calibrators.one_vs_rest import as_calibrator
+from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.core.estimators import offered
 from calibrant.errors import InputError
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.calibrators.clustered_calibration import ClusteredCalibration
+from calibrant.calibrators.multiclass import ClusteredCalibration
 from calibrant.errors import InputError
 
 

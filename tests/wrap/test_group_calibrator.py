@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.calibrators.group_calibrator import GroupCalibrator
+from calibrant.calibrators.groups import GroupCalibrator
 from calibrant.errors import InputError
 
 

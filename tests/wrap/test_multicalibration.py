@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.calibrators.multicalibration import Multicalibration
+from calibrant.calibrators.groups import Multicalibration
 from calibrant.errors import InputError
 
 

@@ -1,40 +1,36 @@
-from calibrant.calibrators.class_report import class_report as class_report
-from calibrant.calibrators.confidence_calibrator import ConfidenceCalibrator as ConfidenceCalibrator
+from calibrant.calibrators.confidence import ConfidenceCalibrator as ConfidenceCalibrator
+from calibrant.calibrators.confidence import class_report as class_report
+from calibrant.calibrators.confidence import signal_accuracy as signal_accuracy
 from calibrant.calibrators.confidence_curve import confidence_curve as confidence_curve
-from calibrant.calibrators.constant import ClassOffsets as ClassOffsets
-from calibrant.calibrators.constant import ClassRates as ClassRates
-from calibrant.calibrators.constant import Identity as Identity
 from calibrant.calibrators.ensembles import EnsembleMatrixScaling as EnsembleMatrixScaling
 from calibrant.calibrators.ensembles import EnsembleTemperature as EnsembleTemperature
 from calibrant.calibrators.ensembles import PretrainedAverage as PretrainedAverage
-from calibrant.calibrators.from_probabilities import Entropy as Entropy
-from calibrant.calibrators.from_probabilities import LogOdds as LogOdds
-from calibrant.calibrators.from_probabilities import Margin as Margin
-from calibrant.calibrators.from_probabilities import TopProbability as TopProbability
 from calibrant.calibrators.gaussian_process import (
     GaussianProcessCalibration as GaussianProcessCalibration,
 )
 from calibrant.calibrators.geometric import GeometricCalibrator as GeometricCalibrator
 from calibrant.calibrators.hoki import HokiCalibrator as HokiCalibrator
 from calibrant.calibrators.label_stability import LabelStability as LabelStability
-from calibrant.calibrators.maps.bayesian_binning import BayesianBinning as BayesianBinning
+from calibrant.calibrators.maps.binning import BayesianBinning as BayesianBinning
 from calibrant.calibrators.maps.binning import ClassRate as ClassRate
 from calibrant.calibrators.maps.binning import HistogramBinning as HistogramBinning
 from calibrant.calibrators.maps.binning import ScalingBinning as ScalingBinning
 from calibrant.calibrators.maps.closed_test import ClosedTest as ClosedTest
-from calibrant.calibrators.maps.cumulative import CumulativeConfidence as CumulativeConfidence
 from calibrant.calibrators.maps.isotonic import CenteredIsotonic as CenteredIsotonic
+from calibrant.calibrators.maps.isotonic import CumulativeConfidence as CumulativeConfidence
 from calibrant.calibrators.maps.isotonic import Isotonic as Isotonic
 from calibrant.calibrators.maps.isotonic import NearIsotonic as NearIsotonic
-from calibrant.calibrators.maps.kernel_density import KernelDensity as KernelDensity
-from calibrant.calibrators.maps.platt import Beta as Beta
-from calibrant.calibrators.maps.platt import Platt as Platt
-from calibrant.calibrators.maps.quadratic import QuadraticScaling as QuadraticScaling
-from calibrant.calibrators.maps.spline import Spline as Spline
-from calibrant.calibrators.maps.venn_abers import VennAbers as VennAbers
+from calibrant.calibrators.maps.isotonic import VennAbers as VennAbers
+from calibrant.calibrators.maps.sigmoids import Beta as Beta
+from calibrant.calibrators.maps.sigmoids import Platt as Platt
+from calibrant.calibrators.maps.sigmoids import QuadraticScaling as QuadraticScaling
+from calibrant.calibrators.maps.smooth import KernelDensity as KernelDensity
+from calibrant.calibrators.maps.smooth import Spline as Spline
 from calibrant.calibrators.matrix import DirichletCalibration as DirichletCalibration
 from calibrant.calibrators.matrix import MatrixScaling as MatrixScaling
 from calibrant.calibrators.matrix import StructuredMatrixScaling as StructuredMatrixScaling
+from calibrant.calibrators.matrix import StructuredVectorScaling as StructuredVectorScaling
+from calibrant.calibrators.matrix import VectorScaling as VectorScaling
 from calibrant.calibrators.neighbors import BruteIndex as BruteIndex
 from calibrant.calibrators.neighbors import ExactIndex as ExactIndex
 from calibrant.calibrators.neighbors import NeighborIndex as NeighborIndex
@@ -49,15 +45,19 @@ from calibrant.calibrators.reductions import MaxPool as MaxPool
 from calibrant.calibrators.reductions import PrincipalComponents as PrincipalComponents
 from calibrant.calibrators.reductions import RandomFeatures as RandomFeatures
 from calibrant.calibrators.reductions import RandomSubset as RandomSubset
+from calibrant.calibrators.separation import Entropy as Entropy
 from calibrant.calibrators.separation import FastSeparation as FastSeparation
+from calibrant.calibrators.separation import LogOdds as LogOdds
+from calibrant.calibrators.separation import Margin as Margin
 from calibrant.calibrators.separation import MaximalZone as MaximalZone
 from calibrant.calibrators.separation import PairwiseSeparation as PairwiseSeparation
-from calibrant.calibrators.signal_accuracy import signal_accuracy as signal_accuracy
+from calibrant.calibrators.separation import TopProbability as TopProbability
 from calibrant.calibrators.stacked_confidence import StackedConfidence as StackedConfidence
 from calibrant.calibrators.temperature import AwardTemperature as AwardTemperature
 from calibrant.calibrators.temperature import CategoryTemperature as CategoryTemperature
+from calibrant.calibrators.temperature import ClassOffsets as ClassOffsets
+from calibrant.calibrators.temperature import ClassRates as ClassRates
+from calibrant.calibrators.temperature import Identity as Identity
 from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
-from calibrant.calibrators.vector import StructuredVectorScaling as StructuredVectorScaling
-from calibrant.calibrators.vector import VectorScaling as VectorScaling
 
 __all__: list[str]

@@ -21,7 +21,7 @@ from calibrant.calibrators.evidence_pool import evidence_pool, table_of, weights
 from calibrant.calibrators.held_out import HeldOut, Pieces, canonical
 from calibrant.calibrators.honest_folds import FoldFits
 from calibrant.calibrators.maps.closed_test import ClosedTest
-from calibrant.calibrators.one_vs_rest import OneVsRest
+from calibrant.calibrators.multiclass import OneVsRest
 from calibrant.calibrators.trials import Trial, fitted, tried
 from calibrant.calibrators.trust import LEAST_ROWS
 from calibrant.core.arrays import ArrayLike

@@ -4,20 +4,15 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.calibrators.constant import ClassOffsets, ClassRates, Identity
 from calibrant.calibrators.ensembles import EnsembleMatrixScaling, EnsembleTemperature
-from calibrant.calibrators.group_calibrator import GroupCalibrator
-from calibrant.calibrators.maps.isotonic import CenteredIsotonic, NearIsotonic
-from calibrant.calibrators.maps.platt import Beta, Platt
-from calibrant.calibrators.maps.quadratic import QuadraticScaling
-from calibrant.calibrators.maps.spline import Spline
-from calibrant.calibrators.maps.venn_abers import VennAbers
-from calibrant.calibrators.matrix import StructuredMatrixScaling
-from calibrant.calibrators.multicalibration import Multicalibration
-from calibrant.calibrators.one_vs_rest import OneVsRest
+from calibrant.calibrators.groups import GroupCalibrator, Multicalibration
+from calibrant.calibrators.maps.isotonic import CenteredIsotonic, NearIsotonic, VennAbers
+from calibrant.calibrators.maps.sigmoids import Beta, Platt, QuadraticScaling
+from calibrant.calibrators.maps.smooth import Spline
+from calibrant.calibrators.matrix import StructuredMatrixScaling, StructuredVectorScaling
+from calibrant.calibrators.multiclass import OneVsRest
 from calibrant.calibrators.order_preserving import IntraOrderPreserving
-from calibrant.calibrators.temperature import TemperatureScaling
-from calibrant.calibrators.vector import StructuredVectorScaling
+from calibrant.calibrators.temperature import ClassOffsets, ClassRates, Identity, TemperatureScaling
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.errors import InputError
 

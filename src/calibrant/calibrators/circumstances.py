@@ -4,9 +4,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from calibrant.calibrators.label_shift import LabelShift
+from calibrant.calibrators.label_shift import LabelShift, likely_rates
 from calibrant.calibrators.look_alike import caution_look_alike
-from calibrant.calibrators.rates_at_use import likely_rates
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, of_predictions
 from calibrant.core.groups import cluster_numbers, in_clusters

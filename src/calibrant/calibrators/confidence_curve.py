@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins, intervals, kernel_sums
-from calibrant.calibrators.confidence_calibrator import ConfidenceCalibrator
+from calibrant.calibrators.confidence import ConfidenceCalibrator
 from calibrant.core.calibrator import Calibrator, require_fitted
 from calibrant.core.guarantee import Record
 from calibrant.core.kinds import require_calibrator
@@ -169,7 +169,7 @@ def confidence_curve(
 
     Examples
     --------
-    >>> from calibrant.calibrators.confidence_calibrator import ConfidenceCalibrator
+    >>> from calibrant.calibrators.confidence import ConfidenceCalibrator
     >>> y, P = [1, 1, 0, 1], [0.9, 0.8, 0.7, 0.6]
     >>> curve = confidence_curve(y, P, ConfidenceCalibrator(per_class=False).fit(P, y), 1, n_bins=2)
     >>> curve.bars.n.tolist(), curve.bars.rate.tolist()

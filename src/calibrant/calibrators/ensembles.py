@@ -13,11 +13,9 @@ from numpy.typing import ArrayLike
 from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows, softmax
 from calibrant._numerics.multinomial import matrix_logits, matrix_objective
 from calibrant._numerics.newton import cholesky_solver
-from calibrant.calibrators.constant import Identity
-from calibrant.calibrators.matrix import StructuredMatrixScaling
+from calibrant.calibrators.matrix import StructuredMatrixScaling, StructuredVectorScaling
 from calibrant.calibrators.order_preserving import IntraOrderPreserving
-from calibrant.calibrators.temperature import TemperatureScaling
-from calibrant.calibrators.vector import StructuredVectorScaling
+from calibrant.calibrators.temperature import Identity, TemperatureScaling
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.estimators import require_matrix_size, require_not_negative
 from calibrant.core.expression import join, weighted_sum

@@ -15,10 +15,9 @@ from calibrant._numerics.logistic import (
     sigmoid,
     smoothed_targets,
 )
-from calibrant.calibrators.confidence_calibrator import ConfidenceCalibrator
+from calibrant.calibrators.confidence import ConfidenceCalibrator
 from calibrant.calibrators.maps.isotonic import Isotonic
-from calibrant.calibrators.nearest_rows import NearestRows
-from calibrant.calibrators.separation import FastSeparation, Separation
+from calibrant.calibrators.separation import FastSeparation, NearestRows, Separation
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_map, require_signal

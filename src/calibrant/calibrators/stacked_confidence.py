@@ -11,9 +11,8 @@ from calibrant._numerics.fixed_order import merge_rows, multiply_rows
 from calibrant._numerics.logistic import clipped_log_odds, inner_limits, sigmoid, smoothed_targets
 from calibrant._numerics.pooling import fit_monotone_additive
 from calibrant._numerics.smoothing import weighted_quantile
-from calibrant.calibrators.from_probabilities import Entropy, Margin, TopProbability
 from calibrant.calibrators.label_stability import LabelStability
-from calibrant.calibrators.separation import FastSeparation
+from calibrant.calibrators.separation import Entropy, FastSeparation, Margin, TopProbability
 from calibrant.calibrators.trust import score_difference
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.estimators import require_count

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import calibrant
-from calibrant.calibrators.one_vs_rest import as_calibrator
+from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.cli.wording import said, say
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.domain import DOMAINS, Domain, Facet

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from calibrant.calibrators.constant import Identity
+from calibrant.calibrators.temperature import Identity
 from calibrant.core.estimators import seeded
 from calibrant.core.folds import cross_fit, fit_clone
 from calibrant.core.model_outputs import is_fitted

@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from calibrant.calibrators.auto import default_calibrator
-from calibrant.calibrators.constant import Identity
-from calibrant.calibrators.one_vs_rest import as_calibrator
+from calibrant.calibrators.multiclass import as_calibrator
+from calibrant.calibrators.temperature import Identity
 from calibrant.core.domain import Domain, Facet
 from calibrant.core.kinds import require_any_calibrator, require_regression_calibrator
 from calibrant.core.labels import by_text
@@ -25,7 +25,7 @@ def shown_name(calibrator: Any) -> str:
 
     Examples
     --------
-    >>> from calibrant.calibrators.confidence_calibrator import ConfidenceCalibrator
+    >>> from calibrant.calibrators.confidence import ConfidenceCalibrator
     >>> from calibrant.calibrators.maps.binning import HistogramBinning
     >>> shown_name(ConfidenceCalibrator(map=HistogramBinning()))
     'confidence by histogram binning'

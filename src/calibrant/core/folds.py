@@ -121,7 +121,7 @@ def out_of_fold(
     Examples
     --------
     >>> from calibrant.core.predictions import read
-    >>> from calibrant.calibrators.constant import Identity
+    >>> from calibrant.calibrators.temperature import Identity
     >>> Q, folds = out_of_fold(Identity(), read([[0.9, 0.1], [0.2, 0.8]], [0, 1]), n_splits=2)
     >>> Q.tolist(), sorted(folds.tolist())
     ([[0.9, 0.1], [0.2, 0.8]], [0, 1])
@@ -188,7 +188,7 @@ def cross_fit(
     Examples
     --------
     >>> from calibrant.core.predictions import read
-    >>> from calibrant.calibrators.constant import Identity
+    >>> from calibrant.calibrators.temperature import Identity
     >>> found = cross_fit(Identity(), read([0.1, 0.8, 0.7, 0.4], [0, 1, 1, 0]), n_splits=2)
     >>> found.result[:, 1].tolist(), found.fold_fits
     ([0.1, 0.8, 0.7, 0.4], 'refits')

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from calibrant.calibrators.look_alike import caution_look_alike
-from calibrant.calibrators.one_vs_rest import as_calibrator
+from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.core.arrays import ArrayLike, new_weights
 from calibrant.core.calibrator import Calibrator, DomainCalibrator, require_fitted
 from calibrant.core.estimators import BaseEstimator, trial, trial_rows

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._numerics.thresholds import crossing_interval, net_benefit
 from calibrant.calibrators.auto import default_calibrator
-from calibrant.calibrators.one_vs_rest import as_calibrator
+from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.core.arrays import require_pairs
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.cards import Card, Shown, Tile

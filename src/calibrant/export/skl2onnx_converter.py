@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.logistic import ZERO_FLOOR
-from calibrant.calibrators.calibrated_classifier import CalibratedClassifier
+from calibrant.calibrators.classifier import CalibratedClassifier
 from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.export.onnx_nodes import written

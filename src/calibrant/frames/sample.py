@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from calibrant.calibrators.one_vs_rest import as_calibrator
+from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.estimators import require_count, seeded
 from calibrant.core.saving import Saved

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from calibrant.calibrators.group_calibrator import GroupCalibrator
+from calibrant.calibrators.groups import GroupCalibrator
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.estimators import require_count
 from calibrant.core.kinds import require_calibrator, require_map
@@ -203,7 +203,7 @@ def sketch(
     Examples
     --------
     >>> import pandas as pd
-    >>> from calibrant.calibrators.maps.platt import Platt
+    >>> from calibrant.calibrators.maps.sigmoids import Platt
     >>> logs = pd.DataFrame({"p": [0.1, 0.4, 0.6, 0.8, 0.9], "label": [0, 1, 0, 1, 1]})
     >>> sketch(logs, probabilities="p").fit(Platt()).predict([0.9]).round(3).tolist()
     [0.847]

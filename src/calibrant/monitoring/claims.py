@@ -19,7 +19,7 @@ from calibrant._numerics.online import (
     pit_log_factors,
     spread,
 )
-from calibrant.calibrators.maps.platt import Platt
+from calibrant.calibrators.maps.sigmoids import Platt
 from calibrant.core.domain import Domain
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.text_table import percent

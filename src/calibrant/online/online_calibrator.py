@@ -25,10 +25,10 @@ from calibrant._numerics.online import (
     read_block,
 )
 from calibrant.calibrators.maps.isotonic import Isotonic
-from calibrant.calibrators.maps.platt import Beta, Platt
-from calibrant.calibrators.one_vs_rest import OneVsRest
+from calibrant.calibrators.maps.sigmoids import Beta, Platt
+from calibrant.calibrators.matrix import VectorScaling
+from calibrant.calibrators.multiclass import OneVsRest
 from calibrant.calibrators.temperature import TemperatureScaling
-from calibrant.calibrators.vector import VectorScaling
 from calibrant.core.arrays import ArrayLike, to_array
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.estimators import require_count, require_option

@@ -93,7 +93,7 @@ def call_of(names: tuple[str, ...], calibrator: Any, options: dict[str, Any]) ->
 
     Examples
     --------
-    >>> from calibrant.calibrators.maps.platt import Platt
+    >>> from calibrant.calibrators.maps.sigmoids import Platt
     >>> call_of(("y", "P"), [Platt()], {"level": 0.9, "groups": np.zeros(3)})[1]
     'found = cb.report(y, P, calibrator=[cb.Platt()], level=0.9, groups=groups)'
     """

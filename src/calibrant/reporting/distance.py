@@ -17,7 +17,7 @@ from calibrant._numerics.logistic import (
     sigmoid,
     smoothed_targets,
 )
-from calibrant.calibrators.nearest_rows import NearestRows
+from calibrant.calibrators.separation import NearestRows
 from calibrant.comparison.scores import Measure, Score, score_table
 from calibrant.core.folds import make_splits
 from calibrant.core.predictions import Predictions

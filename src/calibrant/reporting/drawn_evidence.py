@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.calibrators.confidence import SignalAccuracy, SignalBins, SignalFits
 from calibrant.calibrators.confidence_curve import ConfidenceBars, ConfidenceCurve, ConfidencePoints
 from calibrant.calibrators.gaussian_process import LatentFunction
-from calibrant.calibrators.signal_accuracy import SignalAccuracy, SignalBins, SignalFits
 from calibrant.core.text_table import percent
 from calibrant.displays.classes import LatentFunctionDisplay
 from calibrant.displays.confidence import ConfidenceCurveDisplay, SignalAccuracyDisplay

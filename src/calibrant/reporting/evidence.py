@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.calibrators.confidence import SignalAccuracy, accuracy_over
 from calibrant.calibrators.confidence_curve import (
     ConfidenceBars,
     ConfidencePoints,
@@ -14,7 +15,6 @@ from calibrant.calibrators.confidence_curve import (
 )
 from calibrant.calibrators.label_stability import LabelStability
 from calibrant.calibrators.separation import FastSeparation, Separation
-from calibrant.calibrators.signal_accuracy import SignalAccuracy, accuracy_over
 from calibrant.core.groups import order_of
 from calibrant.core.map import fitted_signal
 from calibrant.core.predictions import Predictions

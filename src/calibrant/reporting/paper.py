@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from calibrant.calibrators.constant import Identity
+from calibrant.calibrators.temperature import Identity
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.labels import by_text
 from calibrant.displays.calibration import CalibrationDrawing

@@ -188,7 +188,7 @@ def report(
     >>> found = report([0, 1, 1, 0, 1, 0], [0.2, 0.7, 0.9, 0.4, 0.4, 0.1], n_splits=2)
     >>> found.to_dict()["data"]["n_classes"]
     2
-    >>> from calibrant.calibrators.constant import Identity
+    >>> from calibrant.calibrators.temperature import Identity
     >>> report([0.3, -2.0, 1.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0], calibrator=Identity()).to_dict()[
     ...     "task"
     ... ]

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from calibrant import metrics
-from calibrant.calibrators.signal_accuracy import SignalAccuracy
+from calibrant.calibrators.confidence import SignalAccuracy
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.scores import Measure
 from calibrant.core.domain import Domain

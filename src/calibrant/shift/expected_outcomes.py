@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.linear_model import PoissonRegressor
 
 from calibrant._numerics.logistic import clipped_log_odds, fit_logistic, sigmoid
-from calibrant.calibrators.vector import VectorScaling
+from calibrant.calibrators.matrix import VectorScaling
 from calibrant.core.folds import fit_clone, stratified_folds
 from calibrant.core.predictions import Predictions
 

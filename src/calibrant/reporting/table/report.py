@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.bins import LOGIT_CELLS, REACH
-from calibrant.calibrators.constant import Identity
-from calibrant.calibrators.one_vs_rest import OneVsRest
+from calibrant.calibrators.multiclass import OneVsRest
+from calibrant.calibrators.temperature import Identity
 from calibrant.comparison.before_after import Compared
 from calibrant.comparison.choice import choice
 from calibrant.comparison.given import resolve, shown_name
