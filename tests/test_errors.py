@@ -17,7 +17,7 @@ X = RNG.normal(size=(60, 3)) * [1.0, 1e4, 1.0]
     "fit",
     [
         lambda: cb.ConfidenceCalibrator(per_class=True).fit(P, P.argmax(axis=1)),
-        lambda: cb.wrap.PerClass(cb.TemperatureScaling()).fit(P, P.argmax(axis=1)),
+        lambda: cb.calibrators.PerClass(cb.TemperatureScaling()).fit(P, P.argmax(axis=1)),
         lambda: cb.calibrators.GeometricCalibrator().fit(
             P, np.arange(60) % 3, X=X, reference=(X + 1.0, np.arange(60) % 3)
         ),

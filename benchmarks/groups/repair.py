@@ -107,7 +107,7 @@ def _ours(p, y, groups, p_test, groups_test):
 def _boosted(p, y, groups, p_test, groups_test, calibrator=None):
     # Numbers that are not whole are features, as mcgrad is told too.
     name = "X" if groups.dtype.kind == "f" else "groups"
-    cal = cb.wrap.Multicalibration(calibrator).fit(p, y, **{name: groups})
+    cal = cb.calibrators.Multicalibration(calibrator).fit(p, y, **{name: groups})
     return cal.predict_proba(p_test, **{name: groups_test})[:, 1]
 
 
@@ -229,7 +229,7 @@ def _classes(n, rng):
     )
     P, truth = (np.exp(one) / np.exp(one).sum(axis=1, keepdims=True) for one in (z, z + moved))
     y = (truth.cumsum(axis=1) < rng.uniform(size=(2 * n, 1))).sum(axis=1)
-    cal = cb.wrap.Multicalibration().fit(P[:n], y[:n], X=X[:n], groups=group[:n])
+    cal = cb.calibrators.Multicalibration().fit(P[:n], y[:n], X=X[:n], groups=group[:n])
     ours = cal.predict_proba(P[n:], X=X[n:], groups=group[n:])
     base = cb.TemperatureScaling().fit(P[:n], y[:n]).predict_proba(P[n:])
     return [-np.log(Q[np.arange(n), y[n:]]).mean() for Q in (base, ours, truth[n:])]
@@ -246,7 +246,7 @@ def _forecasts(n, rng):
         np.exp(0.4 * X[:, 2] + 0.5 * (group == "b")),
     )
     std, y = np.ones(2 * n), mean + bias + factor * rng.normal(size=2 * n)
-    cal = cb.wrap.ForecastMulticalibration().fit(
+    cal = cb.regression.ForecastMulticalibration().fit(
         mean[:n], y[:n], std=std[:n], X=X[:n], groups=group[:n]
     )
     ours = cal.predict(mean[n:], std[n:], X=X[n:], groups=group[n:])

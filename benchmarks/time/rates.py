@@ -14,7 +14,7 @@ from benchmarks.questions.table import goal, line
 from sklearn.isotonic import IsotonicRegression
 
 import calibrant as cb
-from calibrant.wrap import LabelShift
+from calibrant.calibrators import LabelShift
 
 __all__ = ["run"]
 

@@ -7,7 +7,6 @@ from calibrant import export as export
 from calibrant import metrics as metrics
 from calibrant import monitoring as monitoring
 from calibrant import regression as regression
-from calibrant import wrap as wrap
 from calibrant.audits.audit import audit as audit
 from calibrant.calibrators.auto import AutoCalibrator as AutoCalibrator
 from calibrant.calibrators.classifier import CalibratedClassifier as CalibratedClassifier
@@ -27,8 +26,6 @@ from calibrant.decisions.conformal_sets import ConformalSets as ConformalSets
 from calibrant.decisions.selective_classifier import SelectiveClassifier as SelectiveClassifier
 from calibrant.frames.evaluate import evaluate as evaluate
 from calibrant.metrics.comparison import compare as compare
-from calibrant.models.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
-from calibrant.models.conformal_regressor import ConformalRegressor as ConformalRegressor
 from calibrant.monitoring.over_time import monitor as monitor
 from calibrant.online.adaptive_intervals import AdaptiveIntervals as AdaptiveIntervals
 from calibrant.online.adaptive_sets import AdaptiveSets as AdaptiveSets
@@ -37,11 +34,15 @@ from calibrant.questions.calibrator import QuestionCalibrator as QuestionCalibra
 from calibrant.questions.rates import estimate_rate as estimate_rate
 from calibrant.questions.read import read_questions as read_questions
 from calibrant.questions.rules import QuestionRules as QuestionRules
+from calibrant.regression.auto_regression import (
+    AutoRegressionCalibrator as AutoRegressionCalibrator,
+)
+from calibrant.regression.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
+from calibrant.regression.conformal_regressor import ConformalRegressor as ConformalRegressor
 from calibrant.regression.variance import StdScaling as StdScaling
 from calibrant.reporting.paper import figure as figure
 from calibrant.reporting.report import report as report
-from calibrant.select.auto_regression import AutoRegressionCalibrator as AutoRegressionCalibrator
 from calibrant.shift.estimated_performance import estimate_performance as estimate_performance
 from calibrant.shift.importance_weights import ImportanceWeights as ImportanceWeights
 

@@ -86,8 +86,7 @@ import numpy as np, calibrant as cb
 from threadpoolctl import ThreadpoolController
 from calibrant.core import estimators as blas
 cb.calibrators.Identity().fit([[0.2, 0.8]], [1])
-from calibrant import calibrators
-from calibrant import regression, select
+from calibrant import calibrators, regression
 import scipy.linalg
 limited = blas._state["controller"].lib_controllers
 every = ThreadpoolController().select(user_api="blas").lib_controllers

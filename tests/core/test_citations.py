@@ -70,7 +70,7 @@ def test_a_fitted_choice_cites_what_it_chose():
         for work in works_of(cls):
             assert work["title"] in str(cb.cite(constant))
     assert "Guo et al." not in str(cb.cite(cb.OneVsRest(cb.Isotonic())))
-    assert "Guo et al." in str(cb.cite(cb.wrap.PerClass(cb.TemperatureScaling())))
+    assert "Guo et al." in str(cb.cite(cb.calibrators.PerClass(cb.TemperatureScaling())))
 
 
 def test_metrics_and_things_without_references():

@@ -137,7 +137,9 @@ def test_a_column_that_is_the_outcome_warns():
     GroupLevels(few, np.ones(20)).warn_of_outcome(few, y[:20])
 
 
-@pytest.mark.parametrize("cal", [cb.GroupCalibrator(), cb.wrap.Multicalibration(max_rounds=2)])
+@pytest.mark.parametrize(
+    "cal", [cb.GroupCalibrator(), cb.calibrators.Multicalibration(max_rounds=2)]
+)
 def test_calibrators_that_are_given_the_outcome_warn(cal):
     rng = np.random.default_rng(0)
     p = rng.random(200)
@@ -147,7 +149,8 @@ def test_calibrators_that_are_given_the_outcome_warn(cal):
 
 
 @pytest.mark.parametrize(
-    "cal", [cb.wrap.ForecastGroupCalibrator(), cb.wrap.ForecastMulticalibration(max_rounds=2)]
+    "cal",
+    [cb.regression.ForecastGroupCalibrator(), cb.regression.ForecastMulticalibration(max_rounds=2)],
 )
 def test_calibrators_of_forecasts_that_are_given_the_outcome_warn(cal):
     y = np.linspace(0.0, 1.0, 60)

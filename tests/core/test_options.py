@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant import calibrators, decisions, metrics, shift, wrap
+from calibrant import calibrators, decisions, metrics, shift
 from calibrant.core.estimators import require_count, require_option
 from calibrant.errors import InputError
 from calibrant.metrics.validation import validate
@@ -66,7 +66,7 @@ def test_every_seed_is_checked_before_anything_is_computed(seed):
         lambda: cb.ConformalRegressor(None, **given).fit(X, y),
         lambda: cb.ImportanceWeights(**given).fit(X, X),
         lambda: calibrators.RandomSubset(**given).reduce(X, y),
-        lambda: wrap.Multicalibration(**given).fit(p, y, groups=y),
+        lambda: calibrators.Multicalibration(**given).fit(p, y, groups=y),
         lambda: cb.report(y, p, **given),
         lambda: cb.compare_versions(p, p, y, **given),
         lambda: cb.audit(y, p, {"g": y}, **given),

@@ -60,7 +60,7 @@ def test_a_registered_part_of_others_is_saved_and_loaded_alone_and_inside_ours(t
     fitted = cls().fit(P, y)
     again = cb.load(fitted.save(tmp_path / "a.calibrant"))
     assert again.predict_proba(P).tolist() == fitted.predict_proba(P).tolist()
-    inside = cb.wrap.PerClass(cls()).fit(P * 20, y * 20)
+    inside = cb.calibrators.PerClass(cls()).fit(P * 20, y * 20)
     again = cb.load(inside.save(tmp_path / "b.calibrant"))
     assert again.predict_proba(P).tolist() == inside.predict_proba(P).tolist()
 

@@ -111,8 +111,8 @@ def test_f01_a_map_is_one_vs_rest_wherever_a_calibrator_is_wanted():
     np.testing.assert_array_equal(
         cb.CalibratedClassifier(model, cb.Isotonic).fit(X, y).predict_proba(X), expected
     )
-    by_folds = cb.wrap.cross_fitted(cb.OneVsRest(cb.Isotonic()), p, y)
-    np.testing.assert_array_equal(cb.wrap.cross_fitted(cb.Isotonic(), p, y), by_folds)
+    by_folds = cb.calibrators.cross_fitted(cb.OneVsRest(cb.Isotonic()), p, y)
+    np.testing.assert_array_equal(cb.calibrators.cross_fitted(cb.Isotonic(), p, y), by_folds)
     for given in (cb.Isotonic(), cb.Isotonic, [cb.Isotonic(), cb.calibrators.Identity()]):
         found = cb.report(y, p, calibrator=given, n_resamples=20).to_dict()
         assert found["calibrator"]["class"] == "OneVsRest"

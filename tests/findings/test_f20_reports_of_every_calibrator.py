@@ -22,7 +22,7 @@ def made():
     return [
         *(cls() for cls in classes),
         cb.OneVsRest(cb.Isotonic()),
-        cb.wrap.PerClass(cb.Platt()),
+        cb.calibrators.PerClass(cb.Platt()),
         per_class,
     ]
 
@@ -58,7 +58,7 @@ def test_f20_a_report_takes_every_calibrator(calibrator, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(
     "calibrator",
-    [cb.OneVsRest(), cb.wrap.PerClass(), cb.ConfidenceCalibrator(per_class=True)],
+    [cb.OneVsRest(), cb.calibrators.PerClass(), cb.ConfidenceCalibrator(per_class=True)],
     ids=repr,
 )
 def test_f20_the_class_table_takes_every_wrapper(calibrator, n_classes):

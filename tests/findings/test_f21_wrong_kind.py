@@ -47,8 +47,8 @@ PLACES = {
         NO_CALIBRATOR,
         "calibrator",
     ),
-    "PerClass": (lambda o: cb.wrap.PerClass(o).fit(P, Y), NO_CALIBRATOR, "calibrator"),
-    "cross_fitted": (lambda o: cb.wrap.cross_fitted(o, P, Y), NO_CALIBRATOR, "calibrator"),
+    "PerClass": (lambda o: cb.calibrators.PerClass(o).fit(P, Y), NO_CALIBRATOR, "calibrator"),
+    "cross_fitted": (lambda o: cb.calibrators.cross_fitted(o, P, Y), NO_CALIBRATOR, "calibrator"),
     "report": (
         lambda o: cb.report(Y, P, calibrator=o),
         (SIGNAL, "isotonic", 3, metrics.log_loss, GaussianNB()),
@@ -166,7 +166,10 @@ def test_f21_a_wrong_kind_is_one_clear_sentence(use, word, wrong):
         ),
         (lambda: cb.ConfidenceCalibrator(map=SIGNAL).fit(P, Y), "it belongs in signal="),
         (lambda: cb.ConfidenceCalibrator(map=cb.Isotonic).fit(P, Y), r"call it: Isotonic\(\)"),
-        (lambda: cb.wrap.PerClass(SIGNAL).fit(P, Y), r"ConfidenceCalibrator\(signal=LogOdds\(\)\)"),
+        (
+            lambda: cb.calibrators.PerClass(SIGNAL).fit(P, Y),
+            r"ConfidenceCalibrator\(signal=LogOdds\(\)\)",
+        ),
     ],
 )
 def test_f21_what_was_given_is_sent_where_it_belongs(use, remedy):
@@ -184,4 +187,4 @@ def test_f21_a_map_and_a_class_work_where_a_calibrator_is_wanted():
     )
     np.testing.assert_array_equal(one, other)
     cb.CalibratedClassifier(GaussianNB(), cb.TemperatureScaling).fit(X, Y)
-    cb.wrap.PerClass(cb.Isotonic()).fit(P, Y)
+    cb.calibrators.PerClass(cb.Isotonic()).fit(P, Y)

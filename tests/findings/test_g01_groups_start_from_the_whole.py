@@ -51,7 +51,7 @@ def test_g01_a_missing_group_gets_the_overall_risk_where_groups_differ():
 
 
 @pytest.mark.parametrize(
-    "wrapper", [cb.GroupCalibrator, cb.wrap.Multicalibration], ids=lambda one: one.__name__
+    "wrapper", [cb.GroupCalibrator, cb.calibrators.Multicalibration], ids=lambda one: one.__name__
 )
 def test_g01_wrappers_are_right_on_the_whole(wrapper):
     p, y, groups = shifted(2000)
@@ -66,7 +66,7 @@ def test_g01_wrappers_are_right_on_the_whole(wrapper):
 def test_g01_a_bias_of_all_forecasts_is_not_a_bias_of_groups():
     rng = np.random.default_rng(0)
     mean, groups = rng.normal(size=3000), rng.choice(list("abcd"), 3000, p=[0.5, 0.3, 0.19, 0.01])
-    cal = cb.wrap.ForecastGroupCalibrator().fit(
+    cal = cb.regression.ForecastGroupCalibrator().fit(
         mean, mean + 1.0 + rng.normal(size=3000), std=np.ones(3000), groups=groups
     )
     found = cal.predict([0.0] * 3, [1.0] * 3, groups=["a", "d", "unseen"])

@@ -179,7 +179,7 @@ def test_a_score_knows_its_column(folder):
         cb.OneVsRest(cb.calibrators.VennAbers()),
         cb.TemperatureScaling(),
         cb.calibrators.Identity(),
-        cb.wrap.PerClass(cb.TemperatureScaling()),
+        cb.calibrators.PerClass(cb.TemperatureScaling()),
     ],
     ids=repr,
 )

@@ -64,7 +64,7 @@ def regressor(d: Data) -> Any:
 
 
 def cross_fitted(d: Data) -> Any:
-    Q = cb.wrap.cross_fitted(cb.TemperatureScaling(), d["P"], d["label"])
+    Q = cb.calibrators.cross_fitted(cb.TemperatureScaling(), d["P"], d["label"])
     return cb.metrics.log_loss(d["label"], Q)
 
 
@@ -155,7 +155,7 @@ def test_the_names_of_clusters_change_no_folds():
     renamed = np.random.default_rng(3).permutation(40)[OLD["cluster"]]
     options: dict[str, Any] = {"cv": 5, "random_state": 0}
     one, other = (
-        cb.wrap.cross_fitted(cb.Platt(), OLD["p"], OLD["y"], groups=groups, **options)
+        cb.calibrators.cross_fitted(cb.Platt(), OLD["p"], OLD["y"], groups=groups, **options)
         for groups in (OLD["cluster"], renamed)
     )
     np.testing.assert_allclose(other, one, rtol=1e-12)

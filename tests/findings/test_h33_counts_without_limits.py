@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant import metrics, wrap
+from calibrant import calibrators, metrics
 from calibrant.calibrators import HistogramBinning
 from calibrant.errors import InputError
 from calibrant.monitoring import CalibrationMonitor
@@ -73,11 +73,11 @@ def test_a_huge_count_of_a_metric_is_refused(name, count):
         (OnlineCalibrator, "n_bins"),
         (CalibrationMonitor, "n_bins"),
         (HistogramBinning, "n_bins"),
-        (wrap.GroupCalibrator, "n_bins"),
+        (calibrators.GroupCalibrator, "n_bins"),
     ],
 )
 def test_a_huge_count_of_a_calibrator_is_refused(kind, count):
-    more = {"groups": np.arange(200) % 2} if kind is wrap.GroupCalibrator else {}
+    more = {"groups": np.arange(200) % 2} if kind is calibrators.GroupCalibrator else {}
     with pytest.raises(InputError, match=f"{count} must be a whole number"):
         kind(**{count: HUGE}).fit(P, Y, **more)
 

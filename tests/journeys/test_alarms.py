@@ -48,7 +48,7 @@ def test_after_a_change_of_rates_an_offset_suffices_and_gains_what_was_said():
     p, y = (np.concatenate(part) for part in zip(*seen[advice.since :], strict=True))
     # The offset without a label: the new rates from the predictions alone.
     old_p, old_y = (np.concatenate(part) for part in zip(*seen[:10], strict=True))
-    shift = cb.wrap.LabelShift(intervals=True, n_resamples=100).fit(old_p, old_y, p)
+    shift = cb.calibrators.LabelShift(intervals=True, n_resamples=100).fit(old_p, old_y, p)
     assert shift.low_[1] <= 0.15 <= shift.high_[1]
     assert shift.p_value_ > 0.05
     gained = future_gain("rates", lambda q: shift.adapt(q)[:, 1])
@@ -70,7 +70,7 @@ def test_after_a_change_of_the_relation_a_re_fit_is_needed_and_gains_at_least_wh
     assert advice.gains["re-offset"] < 0.2 * gained
     # Rates estimated without labels would not repair it, and the test of their assumption says so.
     old_p, old_y = (np.concatenate(part) for part in zip(*seen[:10], strict=True))
-    shift = cb.wrap.LabelShift().fit(old_p, old_y, p)
+    shift = cb.calibrators.LabelShift().fit(old_p, old_y, p)
     assert future_gain("relation", lambda q: shift.adapt(q)[:, 1]) < 0.2 * gained
 
 

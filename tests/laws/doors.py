@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import calibrant as cb
-from calibrant import decisions, metrics, monitoring, questions, shift, wrap
+from calibrant import calibrators, decisions, metrics, monitoring, questions, shift
 from calibrant.core.exports import exports
 from calibrant.regression import JointNormalForecast, SampleForecast
 
@@ -189,7 +189,7 @@ def fitted(name: str) -> Any:
         ),
         "conditional": lambda: decisions.ConditionalSets().fit(d["P"], d["label"], features=d["X"]),
         "risk": lambda: risk().fit(d["p"], d["y"]),
-        "shift": lambda: wrap.LabelShift().fit(d["P"], d["label"], d["P"]),
+        "shift": lambda: calibrators.LabelShift().fit(d["P"], d["label"], d["P"]),
         "importance": lambda: cb.ImportanceWeights(model=Odds()).fit(d["X"], d["X_new"]),
         "monitor": lambda: monitoring.CalibrationMonitor().fit(d["p"], d["y"]),
         "adaptive intervals": lambda: cb.AdaptiveIntervals().fit(
@@ -425,12 +425,12 @@ OF_RULES = {
     ),
     "lock check": door(of("lock", "check"), FIT | WEIGHT),
     "shift fit": door(
-        wrap.LabelShift().fit,
+        calibrators.LabelShift().fit,
         {"P": "P", "y": "label", "P_use": "P_use", "use_weight": "use_weight"} | WEIGHT,
     ),
     "shift adapt": door(of("shift", "adapt"), {"P": "P"}),
     "cross_fitted": door(
-        lambda **k: wrap.cross_fitted(cb.OneVsRest(cb.Platt()), **k),
+        lambda **k: calibrators.cross_fitted(cb.OneVsRest(cb.Platt()), **k),
         FIT | {"groups": "cluster", "sample_weight": "weight"},
     ),
     "automatic": door(

@@ -1,3 +1,4 @@
+from calibrant.calibrators.classifier import cross_fitted as cross_fitted
 from calibrant.calibrators.confidence import ConfidenceCalibrator as ConfidenceCalibrator
 from calibrant.calibrators.confidence import class_report as class_report
 from calibrant.calibrators.confidence import signal_accuracy as signal_accuracy
@@ -9,7 +10,10 @@ from calibrant.calibrators.gaussian_process import (
     GaussianProcessCalibration as GaussianProcessCalibration,
 )
 from calibrant.calibrators.geometric import GeometricCalibrator as GeometricCalibrator
+from calibrant.calibrators.groups import GroupCalibrator as GroupCalibrator
+from calibrant.calibrators.groups import Multicalibration as Multicalibration
 from calibrant.calibrators.hoki import HokiCalibrator as HokiCalibrator
+from calibrant.calibrators.label_shift import LabelShift as LabelShift
 from calibrant.calibrators.label_stability import LabelStability as LabelStability
 from calibrant.calibrators.maps.binning import BayesianBinning as BayesianBinning
 from calibrant.calibrators.maps.binning import ClassRate as ClassRate
@@ -31,12 +35,16 @@ from calibrant.calibrators.matrix import MatrixScaling as MatrixScaling
 from calibrant.calibrators.matrix import StructuredMatrixScaling as StructuredMatrixScaling
 from calibrant.calibrators.matrix import StructuredVectorScaling as StructuredVectorScaling
 from calibrant.calibrators.matrix import VectorScaling as VectorScaling
+from calibrant.calibrators.multiclass import ClusteredCalibration as ClusteredCalibration
+from calibrant.calibrators.multiclass import OneVsRest as OneVsRest
+from calibrant.calibrators.multiclass import PerClass as PerClass
 from calibrant.calibrators.neighbors import BruteIndex as BruteIndex
 from calibrant.calibrators.neighbors import ExactIndex as ExactIndex
 from calibrant.calibrators.neighbors import NeighborIndex as NeighborIndex
 from calibrant.calibrators.order_preserving import IntraOrderPreserving as IntraOrderPreserving
 from calibrant.calibrators.order_preserving import IsotonicOneVsRest as IsotonicOneVsRest
 from calibrant.calibrators.order_preserving import IsotonicPreserving as IsotonicPreserving
+from calibrant.calibrators.pool import LikelihoodPool as LikelihoodPool
 from calibrant.calibrators.reductions import AveragePool as AveragePool
 from calibrant.calibrators.reductions import BilinearResize as BilinearResize
 from calibrant.calibrators.reductions import ClassCentroids as ClassCentroids

@@ -15,7 +15,7 @@ from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.questions.automatic import AutoQuestionCalibrator
 from calibrant.questions.domain import QUESTIONS
-from calibrant.select.auto_regression import default_regression_calibrator
+from calibrant.regression.auto_regression import default_regression_calibrator
 
 __all__ = ["RESOLVE", "adopted", "groups_of", "resolve", "several", "shown_name"]
 

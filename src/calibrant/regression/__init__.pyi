@@ -9,7 +9,13 @@ from calibrant.regression.covariance_scaling import CovarianceScaling as Covaria
 from calibrant.regression.distribution_recalibration import (
     DistributionRecalibration as DistributionRecalibration,
 )
-from calibrant.regression.gaussian_process_scale import GaussianProcessScale as GaussianProcessScale
+from calibrant.regression.forecast_group_calibrator import (
+    ForecastGroupCalibrator as ForecastGroupCalibrator,
+)
+from calibrant.regression.forecast_multicalibration import (
+    ForecastMulticalibration as ForecastMulticalibration,
+)
+from calibrant.regression.gaussian_process import GaussianProcessScale as GaussianProcessScale
 from calibrant.regression.mondrian import MondrianIntervals as MondrianIntervals
 from calibrant.regression.quantile_recalibration import IntervalCalibration as IntervalCalibration
 from calibrant.regression.quantile_recalibration import (

@@ -32,7 +32,7 @@ def test_it_gains_most_of_what_there_is_to_gain(crossed):
     cal = GroupCalibrator().fit(p[half], y[half], groups=groups[half])
     rest = slice(6000, None)
     q = cal.predict_proba(p[rest], groups=groups[rest])[:, 1]
-    base = cb.wrap.LikelihoodPool().fit(p[half], y[half]).predict_proba(p[rest])[:, 1]
+    base = cb.calibrators.LikelihoodPool().fit(p[half], y[half]).predict_proba(p[rest])[:, 1]
     gained, there = (loss(base, y[rest]) - loss(other, y[rest]) for other in (q, truth[rest]))
     assert gained.mean() > 0.85 * there.mean()
     # What it says of itself, row by row left out, is what it gains on others.
@@ -45,7 +45,7 @@ def test_groups_that_do_not_differ_leave_the_base_exactly():
     for seed in range(30):
         p, y, groups, _ = problem(400, (6, 3), 0.0, seed)
         cal = GroupCalibrator().fit(p, y, groups=groups)
-        base = cb.wrap.LikelihoodPool().fit(p, y)
+        base = cb.calibrators.LikelihoodPool().fit(p, y)
         if not cal.offsets_.used:
             left += 1
             np.testing.assert_array_equal(
@@ -200,7 +200,7 @@ def test_rows_of_unseen_and_missing_levels_are_counted_by_column():
     assert cb.AutoCalibrator(methods=["offsets by group"]).fit(p, y, groups=groups).unseen_rows(
         [[5, 0]]
     ) == {"column 1": 1, "column 2": 0}
-    assert cb.wrap.Multicalibration(max_rounds=2).fit(p, y, groups=groups).unseen_rows(
+    assert cb.calibrators.Multicalibration(max_rounds=2).fit(p, y, groups=groups).unseen_rows(
         [[5, 0]]
     ) == {
         "column 1": 1,
@@ -210,7 +210,7 @@ def test_rows_of_unseen_and_missing_levels_are_counted_by_column():
 
 
 @pytest.mark.parametrize(
-    "wrapper", [GroupCalibrator, cb.wrap.Multicalibration], ids=lambda one: one.__name__
+    "wrapper", [GroupCalibrator, cb.calibrators.Multicalibration], ids=lambda one: one.__name__
 )
 def test_an_automatic_choice_inside_does_not_try_a_wrapper_again(wrapper):
     p, y, groups, _ = problem(600, (3,), 0.8, 8)

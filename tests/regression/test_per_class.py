@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from calibrant import ConfidenceCalibrator, Isotonic
+from calibrant.calibrators import LikelihoodPool, PerClass
 from calibrant.errors import SparseDataWarning
-from calibrant.wrap import LikelihoodPool, PerClass
 
 
 @pytest.fixture

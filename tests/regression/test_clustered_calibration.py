@@ -35,7 +35,8 @@ def test_where_nothing_differs_it_is_the_base():
         if not cal.offsets_.used:
             left += 1
             np.testing.assert_array_equal(
-                cal.predict_proba(p, X=X), cb.wrap.LikelihoodPool().fit(p, y).predict_proba(p)
+                cal.predict_proba(p, X=X),
+                cb.calibrators.LikelihoodPool().fit(p, y).predict_proba(p),
             )
     assert left >= 17
 

@@ -9,7 +9,7 @@ from scipy import stats
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.select.regression_candidates import regression_candidates_for
+from calibrant.regression.regression_candidates import regression_candidates_for
 
 SCORES = {
     "nll": metrics.negative_log_likelihood,

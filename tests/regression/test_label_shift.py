@@ -36,7 +36,7 @@ def test_planted_frequencies_are_found(method, temperature):
         _draw(P_TRUE, 8000, rng, temperature),
         _draw(Q_TRUE, 8000, rng, temperature),
     )
-    shift = cb.wrap.LabelShift(method).fit(P, y, P_use)
+    shift = cb.calibrators.LabelShift(method).fit(P, y, P_use)
     assert shift.frequencies_ == pytest.approx(Q_TRUE, abs=0.03)
     assert shift.weights_ == pytest.approx(Q_TRUE / P_TRUE, rel=0.2)
     assert shift.status_ == "converged"
@@ -47,7 +47,7 @@ def test_planted_frequencies_are_found(method, temperature):
 @pytest.mark.parametrize("method", ["em", "bbse", Q_TRUE])
 def test_weighted_calibration_is_calibrated_in_use(shifted, method):
     (y, P), (y_use, P_use) = shifted
-    shift = cb.wrap.LabelShift(method).fit(P, y, P_use)
+    shift = cb.calibrators.LabelShift(method).fit(P, y, P_use)
     plain, weighted = (
         cb.ConfidenceCalibrator(map=cb.calibrators.KernelDensity(), per_class=True).fit(
             P, y, sample_weight=w
@@ -66,7 +66,7 @@ def test_weighted_calibration_is_calibrated_in_use(shifted, method):
 
 def test_whole_vectors_are_put_right(shifted):
     (y, P), (y_use, P_use) = shifted
-    shift = cb.wrap.LabelShift("em").fit(P, y, P_use)
+    shift = cb.calibrators.LabelShift("em").fit(P, y, P_use)
     adapted = shift.adapt(P_use)
     assert adapted.sum(axis=1) == pytest.approx(np.ones(len(P_use)))
     exact = P_use * Q_TRUE / P_TRUE
@@ -76,8 +76,12 @@ def test_whole_vectors_are_put_right(shifted):
 
 def test_no_shift_changes_little(shifted):
     (y, P), _ = shifted
-    assert cb.wrap.LabelShift("em").fit(P, y, P).weights_ == pytest.approx(np.ones(3), abs=0.01)
-    assert cb.wrap.LabelShift("bbse").fit(P, y, P).weights_ == pytest.approx(np.ones(3), abs=1e-9)
+    assert cb.calibrators.LabelShift("em").fit(P, y, P).weights_ == pytest.approx(
+        np.ones(3), abs=0.01
+    )
+    assert cb.calibrators.LabelShift("bbse").fit(P, y, P).weights_ == pytest.approx(
+        np.ones(3), abs=1e-9
+    )
 
 
 def test_weights_are_repetition(shifted):
@@ -85,8 +89,8 @@ def test_weights_are_repetition(shifted):
     rng = np.random.default_rng(2)
     w, v = rng.integers(0, 3, 500), rng.integers(0, 3, 500)
     for method in ("em", "bbse"):
-        weighted = cb.wrap.LabelShift(method).fit(P, y, P_use, sample_weight=w, use_weight=v)
-        repeated = cb.wrap.LabelShift(method).fit(
+        weighted = cb.calibrators.LabelShift(method).fit(P, y, P_use, sample_weight=w, use_weight=v)
+        repeated = cb.calibrators.LabelShift(method).fit(
             np.repeat(P, w, axis=0), np.repeat(y, w), np.repeat(P_use, v, axis=0)
         )
         assert weighted.weights_ == pytest.approx(repeated.weights_, abs=1e-4)
@@ -97,7 +101,7 @@ def test_confused_classes_are_said_and_clipped():
     P = rng.dirichlet([1.0, 1.0, 1.0], 400)
     y = rng.integers(0, 3, 400)  # P knows nothing of y
     with pytest.warns(FitWarning, match="condition number"):
-        shift = cb.wrap.LabelShift("bbse").fit(P, y, rng.dirichlet([5.0, 1.0, 1.0], 400))
+        shift = cb.calibrators.LabelShift("bbse").fit(P, y, rng.dirichlet([5.0, 1.0, 1.0], 400))
     assert shift.status_ == "ill-conditioned" or shift.condition_ > 10
     assert (shift.weights_ >= 0.0).all()
 
@@ -106,7 +110,7 @@ def test_a_class_absent_from_the_calibration_set_is_left_alone():
     P = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.6, 0.3, 0.1], [0.3, 0.6, 0.1]])
     for method in ("em", "bbse", [0.5, 0.25, 0.25]):
         with pytest.warns(SparseDataWarning, match="absent"):
-            shift = cb.wrap.LabelShift(method).fit(P, [0, 1, 0, 1], P)
+            shift = cb.calibrators.LabelShift(method).fit(P, [0, 1, 0, 1], P)
         assert shift.weights_[2] == 1.0
         assert np.isfinite(shift.adapt(P)).all()
 
@@ -114,16 +118,16 @@ def test_a_class_absent_from_the_calibration_set_is_left_alone():
 def test_names_saving_and_errors(tmp_path, shifted):
     (y, P), (_, P_use) = shifted
     names = np.array(["cat", "dog", "eel"])
-    shift = cb.wrap.LabelShift("em", classes=names).fit(P, names[y], P_use)
+    shift = cb.calibrators.LabelShift("em", classes=names).fit(P, names[y], P_use)
     assert shift.sample_weight(["eel", "cat"]).tolist() == shift.weights_[[2, 0]].tolist()
     shift.save(tmp_path / "shift.calibrant")
     assert cb.load(tmp_path / "shift.calibrant").weights_.tolist() == shift.weights_.tolist()
     with pytest.raises(InputError, match="P_use"):
-        cb.wrap.LabelShift("em").fit(P, y)
+        cb.calibrators.LabelShift("em").fit(P, y)
     with pytest.raises(InputError, match="frequencies"):
-        cb.wrap.LabelShift("maximum").fit(P, y, P_use)
+        cb.calibrators.LabelShift("maximum").fit(P, y, P_use)
     with pytest.raises(InputError, match="frequencies"):
-        cb.wrap.LabelShift([0.5, 0.5]).fit(P, y)
+        cb.calibrators.LabelShift([0.5, 0.5]).fit(P, y)
 
 
 def test_the_trove_story_needs_its_two_conditions(shifted):
@@ -162,7 +166,7 @@ def test_intervals_hold_the_rates_and_the_assumption_is_rarely_rejected():
     for seed in range(runs):
         rng = np.random.default_rng(100 + seed)
         (y, P), (_, P_use) = _draw(P_TRUE, 300, rng, 0.5), _draw(Q_TRUE, 400, rng, 0.5)
-        shift = cb.wrap.LabelShift(intervals=True, n_resamples=50).fit(P, y, P_use)
+        shift = cb.calibrators.LabelShift(intervals=True, n_resamples=50).fit(P, y, P_use)
         hits += shift.low_[2] <= Q_TRUE[2] <= shift.high_[2]
         rejected += shift.p_value_ <= 0.05
     # At few resamples the percentiles are about 2 points short.
@@ -175,7 +179,7 @@ def test_a_class_that_looks_different_is_noticed():
     (y, P), (y_use, P_use) = _draw(P_TRUE, 1500, rng), _draw(Q_TRUE, 1500, rng)
     other = np.where((y_use == 2)[:, None], rng.dirichlet([2.0, 2.0, 1.0], 1500), P_use)
     same, changed = (
-        cb.wrap.LabelShift(intervals=True, n_resamples=50).fit(P, y, use).p_value_
+        cb.calibrators.LabelShift(intervals=True, n_resamples=50).fit(P, y, use).p_value_
         for use in (P_use, other)
     )
     assert changed <= 0.02 < same
@@ -187,11 +191,11 @@ def test_a_change_that_chance_explains_is_shrunk_away_and_a_real_one_is_kept():
     for _ in range(20):
         (y, P), (_, P_use) = _draw(P_TRUE, 200, rng, 1.5), _draw(P_TRUE, 200, rng, 1.5)
         for name in lost:
-            found = cb.wrap.LabelShift(name).fit(P, y, P_use)
+            found = cb.calibrators.LabelShift(name).fit(P, y, P_use)
             lost[name] += np.abs(found.weights_ - 1.0).sum()
     assert lost["shrunk"] < 0.35 * lost["em"]
     (y, P), (_, P_use) = _draw(P_TRUE, 4000, rng), _draw(Q_TRUE, 4000, rng)
-    assert cb.wrap.LabelShift("shrunk").fit(P, y, P_use).frequencies_ == pytest.approx(
+    assert cb.calibrators.LabelShift("shrunk").fit(P, y, P_use).frequencies_ == pytest.approx(
         Q_TRUE, abs=0.04
     )
 
@@ -206,11 +210,11 @@ def test_labels_of_the_new_rows_find_the_slope(slope):
     true /= true.sum(axis=1, keepdims=True)
     y_use = (rng.random((6000, 1)) > true.cumsum(axis=1)).sum(axis=1)
     some = [int(k) if i < 1500 else None for i, k in enumerate(y_use)]
-    shift = cb.wrap.LabelShift(Q_TRUE).fit(P, y, P_use, y_use=some)
+    shift = cb.calibrators.LabelShift(Q_TRUE).fit(P, y, P_use, y_use=some)
     assert shift.slope_ == pytest.approx(slope, abs=0.2)
-    plain = cb.wrap.LabelShift(Q_TRUE).fit(P, y)
+    plain = cb.calibrators.LabelShift(Q_TRUE).fit(P, y)
     gain = metrics.log_loss(y_use, plain.adapt(P_use)) - metrics.log_loss(y_use, shift.adapt(P_use))
     assert gain > (0.01 if slope == 2.0 else -0.001)
     assert np.abs(shift.adapt(P_use) - true).mean() < 0.03
-    none = cb.wrap.LabelShift(Q_TRUE).fit(P, y, P_use, y_use=[None] * 6000)
+    none = cb.calibrators.LabelShift(Q_TRUE).fit(P, y, P_use, y_use=[None] * 6000)
     assert none.slope_ == 1.0

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
+from calibrant.regression.regression_candidates import (
+    REGRESSION_CANDIDATES,
+    regression_candidates_for,
+)
 
 
 def names(*args, **options):

@@ -54,8 +54,8 @@ def test_anything_else_is_one_clear_sentence(given, got):
     )
     for use in (
         lambda: as_calibrator(given),
-        lambda: cb.wrap.cross_fitted(given, P, y),
-        lambda: cb.wrap.PerClass(given).fit(P, y),
+        lambda: cb.calibrators.cross_fitted(given, P, y),
+        lambda: cb.calibrators.PerClass(given).fit(P, y),
         lambda: cb.CalibratedClassifier(GaussianNB(), given).fit(P, y),
     ):
         with pytest.raises(InputError, match=match):

@@ -22,8 +22,11 @@ from calibrant.core.forecast import NormalForecast
 from calibrant.core.groups import cluster_numbers, in_clusters
 from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.errors import CalibrationWarning, InputError
+from calibrant.regression.regression_candidates import (
+    REGRESSION_CANDIDATES,
+    regression_candidates_for,
+)
 from calibrant.regression.variance import ForecastIdentity
-from calibrant.select.regression_candidates import REGRESSION_CANDIDATES, regression_candidates_for
 
 __all__ = ["AutoRegressionCalibrator", "default_regression_calibrator"]
 
@@ -49,7 +52,7 @@ class AutoRegressionCalibrator(
     Parameters
     ----------
     methods : "auto", or list of str
-        Names from ``calibrant.select.regression_candidates.REGRESSION_CANDIDATES``.
+        Names from ``calibrant.regression.regression_candidates.REGRESSION_CANDIDATES``.
     objective : {"nll", "crps"}
     cv : int, default 5
         Number of folds.

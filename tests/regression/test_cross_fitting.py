@@ -3,9 +3,9 @@ import pytest
 from sklearn.model_selection import GroupKFold, RepeatedKFold, TimeSeriesSplit
 
 from calibrant import ConfidenceCalibrator, Isotonic, OneVsRest, TemperatureScaling
+from calibrant.calibrators import cross_fitted
 from calibrant.core.folds import make_splits
 from calibrant.errors import InputError
-from calibrant.wrap import cross_fitted
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_true_probabilities_are_left_alone():
         cal = Multicalibration(max_rounds=25).fit(p, y, X=X)
         if not cal.trees_.used:
             left += 1
-            base = cb.wrap.LikelihoodPool().fit(p, y)
+            base = cb.calibrators.LikelihoodPool().fit(p, y)
             np.testing.assert_array_equal(cal.predict_proba(p, X=X), base.predict_proba(p))
             assert cal.status_ == "base: no evidence of miscalibration"
             assert cal.explain().startswith("Nothing is added")

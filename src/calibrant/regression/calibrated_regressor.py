@@ -16,7 +16,7 @@ from calibrant.core.guarantee import Guarantee
 from calibrant.core.kinds import require_regression_calibrator
 from calibrant.core.model_outputs import is_fitted, model_forecast, one_or_several
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.select.auto_regression import default_regression_calibrator
+from calibrant.regression.auto_regression import default_regression_calibrator
 
 __all__ = ["CalibratedRegressor"]
 #: Ratio of the standard deviation of a normal error to its mean absolute value.

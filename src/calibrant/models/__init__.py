@@ -1,1 +1,0 @@
-"""Calibrated versions of scikit-learn models."""

@@ -1,1 +1,0 @@
-"""Automatic choice among calibrators."""
