@@ -37,10 +37,10 @@ from calibrant.questions.rules import QuestionRules as QuestionRules
 from calibrant.regression.auto_regression import (
     AutoRegressionCalibrator as AutoRegressionCalibrator,
 )
-from calibrant.regression.calibrated_regressor import CalibratedRegressor as CalibratedRegressor
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
-from calibrant.regression.conformal_regressor import ConformalRegressor as ConformalRegressor
-from calibrant.regression.variance import StdScaling as StdScaling
+from calibrant.regression.regressor import CalibratedRegressor as CalibratedRegressor
+from calibrant.regression.regressor import ConformalRegressor as ConformalRegressor
+from calibrant.regression.scaling import StdScaling as StdScaling
 from calibrant.reporting.paper import figure as figure
 from calibrant.reporting.report import report as report
 from calibrant.shift.estimated_performance import estimate_performance as estimate_performance

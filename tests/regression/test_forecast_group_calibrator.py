@@ -13,7 +13,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.cli.group import group as cli
 from calibrant.errors import InputError
-from calibrant.regression.forecast_group_calibrator import ForecastGroupCalibrator
+from calibrant.regression.groups import ForecastGroupCalibrator
 
 
 def problem(n, dims, bias, spread, seed=0, std=0.7):

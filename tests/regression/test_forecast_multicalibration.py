@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.regression.forecast_multicalibration import ForecastMulticalibration
+from calibrant.regression.groups import ForecastMulticalibration
 
 
 def problem(n, seed=0, strength=1.0):

@@ -10,7 +10,7 @@ from calibrant.core.estimators import seeded
 from calibrant.core.folds import cross_fit, fit_clone
 from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
-from calibrant.regression.variance import ForecastIdentity
+from calibrant.regression.scaling import ForecastIdentity
 
 __all__ = ["Compared", "compare", "final"]
 

@@ -26,7 +26,7 @@ from calibrant.regression.regression_candidates import (
     REGRESSION_CANDIDATES,
     regression_candidates_for,
 )
-from calibrant.regression.variance import ForecastIdentity
+from calibrant.regression.scaling import ForecastIdentity
 
 __all__ = ["AutoRegressionCalibrator", "default_regression_calibrator"]
 

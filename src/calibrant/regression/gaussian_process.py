@@ -10,7 +10,7 @@ from calibrant.core.expression import constant
 from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.core.solving import warn_unless_converged
 from calibrant.errors import FitWarning, warn
-from calibrant.regression.variance import StdScaling
+from calibrant.regression.scaling import StdScaling
 
 __all__ = ["GaussianProcessScale"]
 

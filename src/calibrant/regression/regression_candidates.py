@@ -6,10 +6,13 @@ from functools import partial
 
 from calibrant.calibrators.candidates import affordable
 from calibrant.core.regression_calibrator import RegressionCalibrator
-from calibrant.regression.distribution_recalibration import DistributionRecalibration
 from calibrant.regression.gaussian_process import GaussianProcessScale
-from calibrant.regression.quantile_recalibration import IntervalCalibration, QuantileRecalibration
-from calibrant.regression.variance import (
+from calibrant.regression.recalibration import (
+    DistributionRecalibration,
+    IntervalCalibration,
+    QuantileRecalibration,
+)
+from calibrant.regression.scaling import (
     ForecastIdentity,
     IsotonicVariance,
     StdScaling,
