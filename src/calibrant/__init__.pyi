@@ -22,8 +22,8 @@ from calibrant.core.exports import __version__ as __version__
 from calibrant.core.forecast import NormalForecast as NormalForecast
 from calibrant.core.quantile_forecast import QuantileForecast as QuantileForecast
 from calibrant.core.saving import load as load
-from calibrant.decisions.conformal_sets import ConformalSets as ConformalSets
-from calibrant.decisions.selective_classifier import SelectiveClassifier as SelectiveClassifier
+from calibrant.decisions.selective import SelectiveClassifier as SelectiveClassifier
+from calibrant.decisions.sets import ConformalSets as ConformalSets
 from calibrant.frames.evaluate import evaluate as evaluate
 from calibrant.metrics.comparison import compare as compare
 from calibrant.monitoring.over_time import monitor as monitor

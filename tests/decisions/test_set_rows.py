@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from calibrant.decisions.conformal_sets import ConformalSets
 from calibrant.decisions.set_rows import require_options
+from calibrant.decisions.sets import ConformalSets
 from calibrant.errors import InputError
 
 OPTIONS: dict[str, Any] = {

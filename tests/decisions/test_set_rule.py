@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibrant.core.predictions import read
-from calibrant.decisions.conformal_sets import ConformalSets
+from calibrant.decisions.sets import ConformalSets
 from calibrant.errors import SparseDataWarning
 
 RNG = np.random.default_rng(0)

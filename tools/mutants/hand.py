@@ -245,7 +245,7 @@ HAND: tuple[Change, ...] = tuple(
                 (CERTIFIED, "exact_limits"),
             ),
         ),
-        "decisions/selective_classifier.py": (
+        "decisions/selective.py": (
             (
                 "arrays.scores(score) > self.threshold_",
                 "arrays.scores(score) >= self.threshold_",

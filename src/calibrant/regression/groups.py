@@ -275,8 +275,8 @@ def _(calibrator: ForecastGroupCalibrator) -> None:
         try_forecasts(calibrator, groups=calibrator.levels_.known_rows(3, at))
 
 
-#: Limit of normal scores.
-FORECAST_MULTICALIBRATION_FARTHEST = 1e6
+#: Limit of the normal scores that the fitted adjustments see.
+LARGEST_SCORE = 1e6
 
 
 class ForecastMulticalibration(
@@ -514,8 +514,8 @@ def _scores(base: RegressionCalibrator, record: Any) -> np.ndarray:
     """Return (n,) normal scores of the outcomes under the base's forecasts, finite."""
     return np.clip(
         base.predict_record(record).score_at(record.y),
-        -FORECAST_MULTICALIBRATION_FARTHEST,
-        FORECAST_MULTICALIBRATION_FARTHEST,
+        -LARGEST_SCORE,
+        LARGEST_SCORE,
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from calibrant.core.arrays import whole_rows
 from calibrant.core.predictions import Predictions
-from calibrant.decisions.conformal_sets import ConformalSets
-from calibrant.decisions.selective_classifier import SelectiveClassifier
+from calibrant.decisions.selective import SelectiveClassifier
+from calibrant.decisions.sets import ConformalSets
 from calibrant.errors import InputError
 
 __all__ = ["Accepted", "PromisedSets", "Promises", "promises"]

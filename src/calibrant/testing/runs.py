@@ -16,7 +16,7 @@ from calibrant.core.map import Map, Signal
 from calibrant.core.metric_kinds import Metric
 from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.decisions.conditional_sets import ConditionalSets
-from calibrant.decisions.conformal_sets import ConformalSets
+from calibrant.decisions.sets import ConformalSets
 from calibrant.questions.calibrator import CalibratorOfQuestions
 from calibrant.testing.check import TOLERANCE, seeded, show_near
 from calibrant.testing.data import (

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from calibrant._numerics.logistic import softmax
 from calibrant.decisions.conditional_sets import ConditionalSets
-from calibrant.decisions.conformal_sets import ConformalSets
+from calibrant.decisions.sets import ConformalSets
 from calibrant.errors import InputError
 from calibrant.testing.check import (
     LAYOUTS,
