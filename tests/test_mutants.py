@@ -102,7 +102,7 @@ def test_a_constant_is_put_in_wherever_it_was_imported_and_taken_back():
 TREE = (
     "src/calibrant/_numerics/conformal.py",
     "src/calibrant/_numerics/isotonic.py",
-    "src/calibrant/decisions/conformal_risk_control.py",
+    "src/calibrant/decisions/risk_control.py",
     "src/calibrant/__init__.py",
     "src/calibrant/__init__.pyi",
     "src/calibrant/decisions/__init__.py",

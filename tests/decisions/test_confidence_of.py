@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.predictions import read
-from calibrant.decisions.certainty import confidence_of
+from calibrant.decisions.certificates import confidence_of
 from calibrant.errors import InputError
 
 P = np.array([[0.7, 0.2, 0.1], [0.4, 0.35, 0.25]])

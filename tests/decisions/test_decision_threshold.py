@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.decisions.decision_threshold import _first_reaching
+from calibrant.decisions.thresholds import _first_reaching
 from calibrant.errors import CalibrationWarning, InputError
 
 COSTS = {"cost_false_positive": 1.0, "cost_false_negative": 4.0}

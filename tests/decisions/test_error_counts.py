@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.decisions.error_counts import EDGES
+from calibrant.decisions.certificates import EDGES
 from calibrant.errors import InputError
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.decisions.refusals import too_few
+from calibrant.decisions.certificates import too_few
 from calibrant.errors import InputError
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.decisions.certainty import repetitions, require_share
+from calibrant.decisions.certificates import repetitions, require_share
 from calibrant.errors import InputError
 
 

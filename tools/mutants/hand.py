@@ -100,7 +100,7 @@ HAND: tuple[Change, ...] = tuple(
             ("abs(angle) >= 0.5", "abs(angle) > 0.5", (ONLINE, "feedback_is_infinite")),
             ("return REACH * math", "return 4.0 * math", (ONLINE, "feedback_is_infinite")),
         ),
-        "decisions/conformal_risk_control.py": (
+        "decisions/risk_control.py": (
             (
                 "math.ceil(1.0 / self.risk - 1.0 - 1e-09)",
                 "math.floor(1.0 / self.risk - 2.0)",
@@ -110,6 +110,16 @@ HAND: tuple[Change, ...] = tuple(
                 "drop * times[row], float(times @ start), self.n_,",
                 "drop * times[row], float(times @ start), self.n_ + 1.0,",
                 (CONFORMAL, "counts_its_new_row"),
+            ),
+            (
+                "together = p_values.max(axis=0)",
+                "together = p_values.min(axis=0)",
+                (CERTIFIED, "certified_settings"),
+            ),
+            (
+                "test(total, met, risk), 1.0)",
+                "test(total, met, risk), 0.0)",
+                (CERTIFIED, "certified_settings"),
             ),
         ),
         "decisions/cells.py": (
@@ -221,18 +231,6 @@ HAND: tuple[Change, ...] = tuple(
                 (CERTIFIED, "where_the_sequences_begin"),
             ),
         ),
-        "decisions/certified_settings.py": (
-            (
-                "together = p_values.max(axis=0)",
-                "together = p_values.min(axis=0)",
-                (CERTIFIED, "certified_settings"),
-            ),
-            (
-                "test(total, met, risk), 1.0)",
-                "test(total, met, risk), 0.0)",
-                (CERTIFIED, "certified_settings"),
-            ),
-        ),
         "_numerics/intervals.py": (
             (
                 "    tail = 0.5 * (1.0 - level)\n    low = np.where(k > 0",
@@ -258,7 +256,7 @@ HAND: tuple[Change, ...] = tuple(
                 (CERTIFIED, "half_of_the_failure"),
             ),
         ),
-        "decisions/neyman_pearson_classifier.py": (
+        "decisions/thresholds.py": (
             (
                 "(1.0 - self.confidence) / len(asked)",
                 "(1.0 - self.confidence)",

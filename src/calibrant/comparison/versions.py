@@ -28,9 +28,9 @@ from calibrant.core.labels import array_of, is_missing
 from calibrant.core.metric import require_level
 from calibrant.core.predictions import read, require_row_order, shared_classes
 from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_for, require_own_options
-from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective import SelectiveClassifier
 from calibrant.decisions.sets import ConformalSets
+from calibrant.decisions.thresholds import NeymanPearsonClassifier
 from calibrant.errors import InputError, naming
 from calibrant.metrics.comparison import compare
 from calibrant.metrics.several import CHOSEN_BY

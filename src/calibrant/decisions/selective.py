@@ -29,16 +29,18 @@ from calibrant.core.map import Signal
 from calibrant.core.predictions import Predictions, read
 from calibrant.core.saving import Saved
 from calibrant.core.text_table import percent
-from calibrant.decisions.certainty import (
+from calibrant.decisions.certificates import (
+    Certificate,
+    ErrorCounts,
+    Search,
     confidence_of,
     counted_rows,
     probabilities_of,
     repetitions,
     require_share,
+    uncertified,
+    unrecalled,
 )
-from calibrant.decisions.certificate import Certificate
-from calibrant.decisions.error_counts import ErrorCounts
-from calibrant.decisions.refusals import Search, uncertified, unrecalled
 from calibrant.errors import CalibrationWarning, InputError, warn
 
 __all__ = ["SelectiveClassifier"]

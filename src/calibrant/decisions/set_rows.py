@@ -30,7 +30,7 @@ from calibrant.decisions.cells import (
     rows_of_groups,
     similar_classes,
 )
-from calibrant.decisions.certainty import repetitions, require_share
+from calibrant.decisions.certificates import repetitions, require_share
 from calibrant.decisions.set_scores import (
     Aps,
     Lac,

@@ -15,9 +15,9 @@ from calibrant.core.estimators import clone
 from calibrant.core.folds import cross_fit
 from calibrant.core.guarantee import Result
 from calibrant.core.reading import read_for
-from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
 from calibrant.decisions.selective import SelectiveClassifier
 from calibrant.decisions.sets import ConformalSets
+from calibrant.decisions.thresholds import NeymanPearsonClassifier
 from calibrant.errors import InputError
 from calibrant.metrics.comparison import compare
 from calibrant.metrics.several import CHOSEN_BY

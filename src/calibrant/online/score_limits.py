@@ -21,7 +21,7 @@ from calibrant.core.estimators import require_count, require_option, trial
 from calibrant.core.guarantee import Guarantee
 from calibrant.core.metric import require_level
 from calibrant.core.saving import Saved
-from calibrant.decisions.certainty import require_share
+from calibrant.decisions.certificates import require_share
 from calibrant.errors import InputError
 
 __all__ = [

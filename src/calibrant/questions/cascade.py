@@ -10,8 +10,7 @@ from calibrant.core.calibrator import require_fitted
 from calibrant.core.estimators import BaseEstimator, require_option
 from calibrant.core.guarantee import Guarantee, Promised
 from calibrant.core.saving import Saved
-from calibrant.decisions.certainty import require_share
-from calibrant.decisions.certificate import Certificate
+from calibrant.decisions.certificates import Certificate, require_share
 from calibrant.errors import InputError
 from calibrant.questions.pairs import read_labelled_pairs
 from calibrant.questions.read import as_questions

@@ -13,7 +13,7 @@ from calibrant.core.arrays import to_array
 from calibrant.core.groups import Groups
 from calibrant.core.guarantee import Result
 from calibrant.core.metric import require_level
-from calibrant.decisions.certainty import require_share
+from calibrant.decisions.certificates import require_share
 from calibrant.errors import InputError
 from calibrant.questions.residuals import influences, narrower, residual_limits
 from calibrant.questions.scored_rows import LEAST, Sample, fitted_curve, read_names, read_sample

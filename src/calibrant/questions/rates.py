@@ -13,7 +13,7 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_option
 from calibrant.core.guarantee import Result
 from calibrant.core.metric import require_level
-from calibrant.decisions.certainty import require_share
+from calibrant.decisions.certificates import require_share
 from calibrant.errors import InputError
 from calibrant.questions.residuals import judge_weight, narrower, rate_limits
 from calibrant.questions.scored_rows import (

@@ -22,9 +22,13 @@ from calibrant.core.estimators import BaseEstimator, clone, require_option
 from calibrant.core.guarantee import Guarantee, Promised
 from calibrant.core.saving import Saved
 from calibrant.core.text_table import percent
-from calibrant.decisions.certainty import require_share
-from calibrant.decisions.certificate import Certificate
-from calibrant.decisions.refusals import Search, too_few, uncertified
+from calibrant.decisions.certificates import (
+    Certificate,
+    Search,
+    require_share,
+    too_few,
+    uncertified,
+)
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.questions.calibrator import CalibratorOfQuestions
 from calibrant.questions.costs import read_costs

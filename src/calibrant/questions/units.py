@@ -15,7 +15,7 @@ import numpy as np
 from calibrant._numerics.bootstrap import content_seed, one_of_each
 from calibrant._numerics.certificates import betting_p_values, binomial_p_value
 from calibrant._numerics.intervals import clopper_pearson, normal_quantile
-from calibrant.decisions.certificate import Certificate
+from calibrant.decisions.certificates import Certificate
 from calibrant.errors import InputError
 from calibrant.questions.record import Questions
 

@@ -9,7 +9,7 @@ import numpy as np
 from calibrant import metrics
 from calibrant.core.arrays import whole_rows
 from calibrant.core.guarantee import Known
-from calibrant.decisions.neyman_pearson_classifier import NeymanPearsonClassifier
+from calibrant.decisions.thresholds import NeymanPearsonClassifier
 from calibrant.errors import InputError
 from calibrant.reporting import quality as of_answers
 from calibrant.reporting.cautions import SURE_ROWS, copied, doubtful, shifted, small
