@@ -25,11 +25,10 @@ ORDER = (
     "calibrators",
     "regression",
     "decisions",
-    "_support",
+    "tables",
     "shift",
     "questions",
     "online",
-    "frames",
     "monitoring",
     "audits",
     "comparison",
@@ -60,13 +59,13 @@ ONLY_IN = {
 #: ``import_extra`` inside a function.
 DIRECT = {
     "cli": ("click", "rich"),
-    "frames": ("pandas", "polars", "pyarrow", "duckdb"),
+    "tables": ("pandas", "polars", "pyarrow", "duckdb"),
     "displays": ("matplotlib",),
     "reporting": ("jinja2",),
 }
 
 #: Direct, but only inside a function, so that importing calibrant loads none of it.
-LAZY = ("frames", "displays", "reporting")
+LAZY = ("tables", "displays", "reporting")
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def one(case, files):
     from one_case import Watch
 
     import calibrant as cb
-    from calibrant import frames
+    from calibrant import tables
 
     columns, truth = made(10**6, 100_000)
     new = {name: columns[name] for name in COLUMNS}
@@ -100,7 +100,7 @@ def one(case, files):
             "n_bins": BINS,
             "engine": case,
         }
-        sums = timed("pass", lambda: frames.sketch(files, **options))
+        sums = timed("pass", lambda: tables.sketch(files, **options))
         fitted = timed("fit", sums.fit_groups)
         audited = timed("audit", lambda: cb.audit(sums, depth=3, n_draws=100))
     q = fitted.predict_proba(columns["p"], groups=new)[:, 1]

@@ -88,9 +88,9 @@ def evaluated(folder, engine):
 def reported(folder, engine):
     """The report of the files, in two passes."""
     import calibrant as cb
-    from calibrant.frames.columns import Layout
-    from calibrant.frames.table_rows import TableRows, row_count
     from calibrant.reporting.table.report import TableReport
+    from calibrant.tables.columns import Layout
+    from calibrant.tables.table_rows import TableRows, row_count
 
     def made(paths):
         rows = TableRows(

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.frames import sample
+from calibrant.tables import sample
 
 
 def rows(rng, n, bias):

@@ -24,7 +24,6 @@ from calibrant.core.quantile_forecast import QuantileForecast as QuantileForecas
 from calibrant.core.saving import load as load
 from calibrant.decisions.selective import SelectiveClassifier as SelectiveClassifier
 from calibrant.decisions.sets import ConformalSets as ConformalSets
-from calibrant.frames.evaluate import evaluate as evaluate
 from calibrant.metrics.comparison import compare as compare
 from calibrant.monitoring.over_time import monitor as monitor
 from calibrant.online.adaptive_intervals import AdaptiveIntervals as AdaptiveIntervals
@@ -45,5 +44,6 @@ from calibrant.reporting.paper import figure as figure
 from calibrant.reporting.report import report as report
 from calibrant.shift.estimated_performance import estimate_performance as estimate_performance
 from calibrant.shift.importance_weights import ImportanceWeights as ImportanceWeights
+from calibrant.tables.evaluate import evaluate as evaluate
 
 __all__: list[str]

@@ -328,7 +328,7 @@ def test_files_of_format_version_1_stay_readable(name):
 
 if (
     __name__ == "__main__"
-):  # python tests/_support/test_saving.py writes the golden files of this format version anew
+):  # python tests/core/test_saving.py writes the golden files of this format version anew
     record = {}
     for name, cal in golden_objects().items():
         cal.save(GOLDEN / f"{name}-v{saving.FORMAT_VERSION}.calibrant", overwrite=True)

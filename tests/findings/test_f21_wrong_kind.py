@@ -34,7 +34,7 @@ NO_METRIC = (CLASSES, MAP, "log_loss", 3, type(metrics.log_loss), np.mean)
 
 
 def frames_apply(part):
-    from calibrant.frames.apply import apply
+    from calibrant.tables.apply import apply
 
     apply(part, FRAME, "never.parquet", probabilities="p_*")
 

@@ -94,7 +94,7 @@ def test_f30_levels_that_look_alike_keep_names_of_their_own(run, tmp_path):
 def test_f30_nor_does_the_function(tmp_path):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    from calibrant.frames.apply import apply
+    from calibrant.tables.apply import apply
 
     logs = pandas.DataFrame({"p_0": [0.9, 0.6], "p_1": [0.1, 0.4], "confidence": ["mine", "mine"]})
     calibrator = cb.calibrators.Identity().fit([[0.5, 0.5]], [0])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.frames import apply
+from calibrant.tables import apply
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

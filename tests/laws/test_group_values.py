@@ -16,9 +16,9 @@ from calibrant.cli.options import Columns
 from calibrant.cli.reading import columns_of, read_file
 from calibrant.core.group_levels import GroupLevels
 from calibrant.core.groups import group_columns
-from calibrant.frames.apply import Transform
-from calibrant.frames.columns import layout
-from calibrant.frames.engines.choosing import choose, opened
+from calibrant.tables.apply import Transform
+from calibrant.tables.columns import layout
+from calibrant.tables.engines.choosing import choose, opened
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

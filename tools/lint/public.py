@@ -19,9 +19,9 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.core.exports import faces
 from calibrant.core.metric_kinds import Metric
-from calibrant.frames.kernel import SUMMED
 from calibrant.reporting.classification import KEYS
 from calibrant.reporting.regression.task import METRICS
+from calibrant.tables.kernel import SUMMED
 
 __all__ = ["CHECKS"]
 
@@ -250,7 +250,7 @@ def _offered() -> list[tuple[str, str, Any]]:
     ``errors`` is for those who write parts.
     """
     found: dict[int, tuple[str, str, Any]] = {}
-    for face in ("calibrant", "calibrant.frames", *faces()):
+    for face in ("calibrant", "calibrant.tables", *faces()):
         module = importlib.import_module(face)
         for name in module.__all__:
             value = getattr(module, name)
@@ -263,10 +263,10 @@ def _public(name: str, face: str) -> Any:
     """What a See Also in ``face`` names: ``face.name``, else the same of another face (a name may
     have dots); None where nothing public is.
     """
-    for start in (face, "calibrant.frames", *faces()):
+    for start in (face, "calibrant.tables", *faces()):
         *path, last = f"{start}.{name}".split(".")
         package = ".".join(path)
-        if package in ("calibrant.frames", *faces()):
+        if package in ("calibrant.tables", *faces()):
             module = importlib.import_module(package)
             if last in module.__all__:
                 return getattr(module, last)
@@ -349,7 +349,7 @@ def _own_methods(cls: type) -> Iterator[tuple[str, Any]]:
 def _signatures() -> list[tuple[str, list[str]]]:
     """(name, names of the parameters) of everything public that can be called."""
     found: list[tuple[str, Any]] = []
-    for module in map(importlib.import_module, ("calibrant.frames", *faces())):
+    for module in map(importlib.import_module, ("calibrant.tables", *faces())):
         for value in (_subject(getattr(module, name)) for name in module.__all__):
             if inspect.isclass(value):
                 found += [(value.__name__, value), *_own_methods(value)]

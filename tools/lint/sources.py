@@ -33,12 +33,12 @@ JUSTIFIED = {
         "QuantileForecast._like": "a second constructor of the class itself",
     },
     "errors": {"sys._getframe": "the only way to the user's line, which a warning must name"},
-    "frames": {
+    "tables": {
         "table._meta": "dask offers no other way to the types of an empty part",
         "ence._sums": "the sums that tables of any size add up, in the metric's own cells",
         "ence._cell": "the same",
     },
-    "maps": {"out._set_rate": "a map of its own class, one for each group"},
+    "calibrators": {"out._set_rate": "a map of its own class, one for each group"},
     "testing": {"type(m)._examples": "the hook is there for the contract suite"},
 }
 
@@ -50,7 +50,7 @@ BY_NAME = {
     "cli/group.py": (
         "one module a command, by the one table of commands, none loaded before it is run"
     ),
-    "frames/engines/choosing.py": "one module an engine, none loaded before it is needed",
+    "tables/engines/choosing.py": "one module an engine, none loaded before it is needed",
     "testing/containers.py": "libraries of others that may be missing",
 }
 
@@ -58,30 +58,22 @@ BY_NAME = {
 #: (2026-11-22).
 OLD_PACKAGES = {
     "_numerics",
-    "_support",
+    "calibrators",
+    "calibrators/maps",
     "cli",
     "comparison",
-    "confidence",
     "core",
     "datasets",
     "displays",
-    "frames",
-    "frames/engines",
-    "maps",
     "metrics",
     "metrics/curves",
-    "metrics/regression",
-    "models",
     "monitoring",
-    "neighbors",
     "regression",
     "reporting",
     "reporting/regression",
-    "scalings",
-    "select",
-    "signals",
+    "tables",
+    "tables/engines",
     "testing",
-    "wrap",
 }
 
 

@@ -29,10 +29,10 @@ from calibrant.core.labels import array_of
 from calibrant.core.metric import require_level
 from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_labelled
 from calibrant.errors import InputError
-from calibrant.frames.evaluation import Evaluation
-from calibrant.frames.sketch import ScoreSketch
-from calibrant.frames.state import GroupState
 from calibrant.questions.domain import QUESTIONS
+from calibrant.tables.evaluation import Evaluation
+from calibrant.tables.sketch import ScoreSketch
+from calibrant.tables.state import GroupState
 
 __all__ = ["audit", "audit_record"]
 
@@ -79,7 +79,7 @@ def audit(
     y_true : (n,) labels; outcomes, for forecasts; a log of answers from ``read_questions``, whose
         groups are then its types and questions; or an ``Evaluation`` or ``ScoreSketch``
         For an ``Evaluation`` or ``ScoreSketch``, as :func:`calibrant.evaluate` and
-        :func:`calibrant.frames.sketch` compute them from a table of any size, the columns of ``by``
+        :func:`calibrant.tables.sketch` compute them from a table of any size, the columns of ``by``
         are the groups.
     P : (n, K), or (n,) for binary; for regression the means, with ``std``, or a forecast of one
         output

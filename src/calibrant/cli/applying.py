@@ -17,7 +17,6 @@ from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing, refuse_unused
 from calibrant.cli.question_file import certified, decided
 from calibrant.cli.reading import read_source, rows_left
-from calibrant.cli.sources import KINDS, open_source, parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.core.domain import Facet
@@ -27,6 +26,7 @@ from calibrant.errors import InputError
 from calibrant.monitoring.lock import Lock
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.rules import QuestionRules
+from calibrant.tables.sources import KINDS, open_source, parts_of
 
 __all__ = ["CERTIFIED", "RULED", "RULES", "apply_to_file", "rule_columns"]
 

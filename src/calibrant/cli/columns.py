@@ -10,8 +10,8 @@ from calibrant.cli.wording import few, say
 from calibrant.core.labels import NO_VALUE, is_missing, is_number, is_unlabelled, partner_of
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, warn
-from calibrant.frames.columns import class_names, encode, event_places, starred, whole_numbers
-from calibrant.frames.engines.choosing import choose, opened, reading
+from calibrant.tables.columns import class_names, encode, event_places, starred, whole_numbers
+from calibrant.tables.engines.choosing import choose, opened, reading
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns

@@ -158,7 +158,7 @@ def _read(files, columns, risks):
             " twice."
         )
     from calibrant.cli.reading import labelled, read_source
-    from calibrant.cli.sources import open_source
+    from calibrant.tables.sources import open_source
 
     sources, risks = (
         [open_source(file, labelled(file, columns)) for file in files],

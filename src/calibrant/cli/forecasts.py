@@ -13,7 +13,7 @@ from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.core.quantile_forecast import QuantileForecast, SampleForecast
 from calibrant.core.reading import REGRESSION
 from calibrant.errors import InputError
-from calibrant.frames.columns import starred_levels
+from calibrant.tables.columns import starred_levels
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns

@@ -15,10 +15,8 @@ import numpy as np
 from calibrant.cli.choosing import chosen, fitting
 from calibrant.cli.columns import as_floats, labels_in
 from calibrant.cli.options import Columns
-from calibrant.cli.paths import STDIN, paths_of
 from calibrant.cli.predictions import column_order, key_of, require_inputs
 from calibrant.cli.reading import labelled, read_file, read_source, rows_left
-from calibrant.cli.sources import parts_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import few, say
 from calibrant.core.domain import Facet
@@ -27,9 +25,11 @@ from calibrant.core.labels import places
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, MissingDependencyError
-from calibrant.frames.columns import Layout, whole_numbers
-from calibrant.frames.table_rows import TableRows, drawn, row_count, row_hash
 from calibrant.reporting.table.report import TableReport
+from calibrant.tables.columns import Layout, whole_numbers
+from calibrant.tables.paths import STDIN, paths_of
+from calibrant.tables.sources import parts_of
+from calibrant.tables.table_rows import TableRows, drawn, row_count, row_hash
 
 __all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any"]
 

@@ -12,9 +12,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from calibrant.cli.paths import STDIN, is_pattern, paths_of
 from calibrant.core.limits import MOST_COUNT
 from calibrant.errors import InputError
+from calibrant.tables.paths import STDIN, is_pattern, paths_of
 
 __all__ = [
     "FAILED",

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.cli import columns as table_columns
-from calibrant.cli import sources
 from calibrant.cli.columns import ARRAYS, as_risk, event_of, missing_in, require_all, two_labels
 from calibrant.cli.data_file import DataFile
 from calibrant.cli.options import Columns
@@ -20,7 +19,8 @@ from calibrant.core.model_outputs import is_fitted
 from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, warn
-from calibrant.frames.columns import starred, whole_numbers
+from calibrant.tables import sources
+from calibrant.tables.columns import starred, whole_numbers
 
 __all__ = ["WORDS", "PredictionFile", "column_order", "key_of", "require_inputs"]
 

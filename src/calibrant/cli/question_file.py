@@ -11,7 +11,6 @@ import numpy as np
 
 from calibrant.cli.data_file import DataFile
 from calibrant.cli.options import Columns
-from calibrant.cli.sources import reading_file
 from calibrant.cli.wording import few, say
 from calibrant.core.domain import Domain
 from calibrant.core.groups import coded
@@ -22,6 +21,7 @@ from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.entries import SHOWN, entries_of, fields_in, nested_in
 from calibrant.questions.lines import Batch, Fields
 from calibrant.questions.values import is_a
+from calibrant.tables.sources import reading_file
 
 __all__ = ["QuestionFile", "certified", "decided"]
 

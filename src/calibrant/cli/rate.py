@@ -78,8 +78,8 @@ def rate(
 
     from calibrant.cli.columns import as_floats, missing_in
     from calibrant.cli.reading import names_in_option
-    from calibrant.cli.sources import open_source
     from calibrant.questions.rates import estimate_rate, labels_for_width
+    from calibrant.tables.sources import open_source
 
     source = open_source(file)
 

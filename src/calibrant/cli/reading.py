@@ -5,20 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.cli import sources
 from calibrant.cli.columns import ARRAYS, as_floats, missing_in
 from calibrant.cli.data_file import FILES, DataFile, kind_of
 from calibrant.cli.forecasts import OUTCOMES, ForecastFile
 from calibrant.cli.methods import import_extensions
 from calibrant.cli.options import Columns
-from calibrant.cli.paths import paths_of
 from calibrant.cli.predictions import PredictionFile
 from calibrant.cli.question_file import QuestionFile
-from calibrant.cli.row_text import typed
 from calibrant.cli.wording import few, say
 from calibrant.core.groups import NamedColumns
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
+from calibrant.tables import sources
+from calibrant.tables.paths import paths_of
+from calibrant.tables.row_text import typed
 
 __all__ = [
     "column_of",

@@ -32,7 +32,6 @@ from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
 from calibrant.cli.reading import labelled, rows_left
-from calibrant.cli.sources import open_source, parts_of
 from calibrant.cli.tables import own_words, print_table, progress
 from calibrant.cli.wording import say
 from calibrant.core.domain import Facet
@@ -41,11 +40,12 @@ from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.saving import replacing
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
-from calibrant.frames.columns import starred, starred_levels
-from calibrant.frames.engines.choosing import choose, columns_of
-from calibrant.frames.evaluate import evaluate
 from calibrant.monitoring.claims import PitClaim, ScoreClaim
 from calibrant.monitoring.drift_curve import drift_curve
+from calibrant.tables.columns import starred, starred_levels
+from calibrant.tables.engines.choosing import choose, columns_of
+from calibrant.tables.evaluate import evaluate
+from calibrant.tables.sources import open_source, parts_of
 
 __all__ = ["Tables", "check_output", "count_tables", "evaluate_tables", "write_result"]
 

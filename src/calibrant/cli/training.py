@@ -12,12 +12,12 @@ from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import key_of
 from calibrant.cli.reading import features_of, labelled, names_in_option
-from calibrant.cli.sources import open_source
 from calibrant.cli.wording import few, say
 from calibrant.core.labels import is_missing, places
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError
-from calibrant.frames.columns import event_places, starred
+from calibrant.tables.columns import event_places, starred
+from calibrant.tables.sources import open_source
 
 __all__ = ["training_of"]
 

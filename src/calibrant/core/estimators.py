@@ -221,12 +221,12 @@ _BY_KEY: dict[str, type] = {}
 INSIDE = {
     "CellScores": "calibrant.decisions.cells",
     "ConditionalScores": "calibrant.decisions.conditional_sets",
-    "FrameCheckpoint": "calibrant.frames.checkpoint",
-    "GroupState": "calibrant.frames.state",
-    "RowSample": "calibrant.frames.sample",
+    "FrameCheckpoint": "calibrant.tables.checkpoint",
+    "GroupState": "calibrant.tables.state",
+    "RowSample": "calibrant.tables.sample",
     "ScoreCounts": "calibrant.decisions.cells",
     "ScoreLimits": "calibrant.online.score_limits",
-    "ScoreSketch": "calibrant.frames.sketch",
+    "ScoreSketch": "calibrant.tables.sketch",
     "SetRule": "calibrant.decisions.set_rows",
 }
 

@@ -10,8 +10,8 @@ from calibrant.core.extras import import_extra
 from calibrant.core.guarantee import plain
 from calibrant.core.text_table import MOST_SHOWN, cut_note
 from calibrant.errors import InputError
-from calibrant.frames.evaluation import Evaluation, ForecastEvaluation, named_by_target
 from calibrant.monitoring.monitor import CalibrationMonitor
+from calibrant.tables.evaluation import Evaluation, ForecastEvaluation, named_by_target
 
 __all__ = ["Monitoring", "monitor"]
 

@@ -13,8 +13,8 @@ from calibrant.core.extras import import_extra
 from calibrant.core.guarantee import plain
 from calibrant.core.text_table import MOST_SHOWN, text_table
 from calibrant.errors import InputError
-from calibrant.frames.evaluation import Evaluation, ForecastEvaluation, named_by_target
 from calibrant.monitoring.claims import PitClaim
+from calibrant.tables.evaluation import Evaluation, ForecastEvaluation, named_by_target
 
 __all__ = ["SliceTests", "worst_slices"]
 

@@ -13,7 +13,7 @@ from calibrant._numerics.logistic import log_odds
 from calibrant.core.folds import fit_clone
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.predictions import Predictions
-from calibrant.frames.table_rows import drawn
+from calibrant.tables.table_rows import drawn
 
 __all__ = [
     "FOLDS",

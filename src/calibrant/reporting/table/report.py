@@ -17,7 +17,6 @@ from calibrant.comparison.choice import choice
 from calibrant.comparison.given import resolve, shown_name
 from calibrant.core.labels import class_array
 from calibrant.core.predictions import Predictions
-from calibrant.frames.table_rows import TableRows
 from calibrant.reporting.about import About
 from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.report import Report
@@ -33,6 +32,7 @@ from calibrant.reporting.table.cells import (
     rate_of,
 )
 from calibrant.reporting.table.sums import PARTS, TableSums, seen_of, table_scores
+from calibrant.tables.table_rows import TableRows
 
 __all__ = ["TableReport"]
 

@@ -22,17 +22,6 @@ from calibrant.core.predictions import Predictions, read
 from calibrant.core.quantile_forecast import QuantileForecast
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, naming
-from calibrant.frames.batching import gathered
-from calibrant.frames.columns import (
-    Layout,
-    coded,
-    combinations,
-    event_places,
-    mixed,
-    numbers,
-    present,
-)
-from calibrant.frames.state import GroupState
 from calibrant.metrics.forecast_calibration import (
     interval_calibration_error,
     interval_coverage,
@@ -48,6 +37,17 @@ from calibrant.metrics.forecast_scores import (
 )
 from calibrant.metrics.forecast_spread import ExpectedNormalizedCalibrationError
 from calibrant.metrics.proper import brier_score, log_loss
+from calibrant.tables.batching import gathered
+from calibrant.tables.columns import (
+    Layout,
+    coded,
+    combinations,
+    event_places,
+    mixed,
+    numbers,
+    present,
+)
+from calibrant.tables.state import GroupState
 
 __all__ = [
     "SUMMED",

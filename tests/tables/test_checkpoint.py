@@ -9,15 +9,15 @@ import sys
 import time
 
 import pytest
-from tests.frames.modes import MODES, assert_same
+from tests.tables.modes import MODES, assert_same
 
 import calibrant as cb
-from calibrant.frames import checkpoint
+from calibrant.tables import checkpoint
 
 #: The command, a little slower, so that it can be caught in the middle.
 SLOW = """
 import sys, time
-from calibrant.frames import checkpoint
+from calibrant.tables import checkpoint
 from calibrant.cli.main import main
 fold = checkpoint.fold
 checkpoint.fold = lambda *args: (time.sleep(0.05), fold(*args))[1]

@@ -17,10 +17,10 @@ from calibrant.core.labels import array_of, places
 from calibrant.core.map import Map
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
-from calibrant.frames.columns import layout
-from calibrant.frames.engines.choosing import choose, columns_of, fold
-from calibrant.frames.kernel import Kernel
-from calibrant.frames.state import GroupState
+from calibrant.tables.columns import layout
+from calibrant.tables.engines.choosing import choose, columns_of, fold
+from calibrant.tables.kernel import Kernel
+from calibrant.tables.state import GroupState
 
 __all__ = ["ScoreSketch", "sketch"]
 
@@ -117,7 +117,7 @@ class ScoreSketch(Saved):
         -------
         Calibrator
             It predicts from probabilities and a frame with the same group columns, or through
-            :func:`calibrant.frames.apply`.
+            :func:`calibrant.tables.apply`.
 
         Raises
         ------

@@ -11,14 +11,14 @@ from calibrant.core.estimators import require_count, require_option
 from calibrant.core.kinds import require_metric
 from calibrant.core.metric_kinds import Metric, SumMetric
 from calibrant.errors import InputError
-from calibrant.frames.checkpoint import fold_files
-from calibrant.frames.columns import forecast_layout, layout, starred
-from calibrant.frames.engines.choosing import choose, columns_of, files, fold, opened, reading
-from calibrant.frames.evaluation import Evaluation, ForecastEvaluation
-from calibrant.frames.kernel import ForecastKernel, Kernel
+from calibrant.tables.checkpoint import fold_files
+from calibrant.tables.columns import forecast_layout, layout, starred
+from calibrant.tables.engines.choosing import choose, columns_of, files, fold, opened, reading
+from calibrant.tables.evaluation import Evaluation, ForecastEvaluation
+from calibrant.tables.kernel import ForecastKernel, Kernel
 
 if TYPE_CHECKING:
-    from calibrant.frames.state import Sliced
+    from calibrant.tables.state import Sliced
 
 __all__ = ["evaluate", "refuse_missing_times"]
 

@@ -6,8 +6,8 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.frames.apply import apply
-from calibrant.frames.sketch import sketch
+from calibrant.tables.apply import apply
+from calibrant.tables.sketch import sketch
 
 
 def _rows(n=30_000, seed=0, extreme=False):

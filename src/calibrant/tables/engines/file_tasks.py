@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from calibrant.frames.engines import arrow_engine
+from calibrant.tables.engines import arrow_engine
 
 if TYPE_CHECKING:
-    from calibrant.frames.state import Drawn, GroupState
+    from calibrant.tables.state import Drawn, GroupState
 
 __all__ = ["file_tasks", "fold_task"]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from calibrant.core.extras import import_extra
-from calibrant.frames.batching import batch_rows, hive_root
+from calibrant.tables.batching import batch_rows, hive_root
 
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 

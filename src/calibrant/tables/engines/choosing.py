@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant._numerics.threads import map_ahead
-from calibrant._support.natural_order import natural_order
 from calibrant.errors import InputError, MissingDependencyError
-from calibrant.frames.batching import runs
+from calibrant.tables.batching import runs
+from calibrant.tables.natural_order import natural_order
 
 if TYPE_CHECKING:
-    from calibrant.frames.state import Drawn, GroupState
+    from calibrant.tables.state import Drawn, GroupState
 
 __all__ = ["ENGINES", "choose", "columns_of", "files", "fold", "opened", "reading"]
 
@@ -172,4 +172,4 @@ def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"calibrant.frames.engines.{ENGINES[name]}")
+    return importlib.import_module(f"calibrant.tables.{ENGINES[name]}")

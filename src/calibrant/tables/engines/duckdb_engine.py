@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
-from calibrant.frames.batching import batch_rows, hive_root
+from calibrant.tables.batching import batch_rows, hive_root
 
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 

@@ -4,10 +4,10 @@ every mode, over 21 files.
 
 import numpy as np
 import pytest
-from tests.frames.modes import COLUMNS, MODES, assert_same
+from tests.tables.modes import COLUMNS, MODES, assert_same
 
 import calibrant as cb
-from calibrant.frames import apply, sample, sketch
+from calibrant.tables import apply, sample, sketch
 
 # Spark warns of the pandas it does not use here; Ray of its own settings.
 pytestmark = [

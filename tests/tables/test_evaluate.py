@@ -5,12 +5,12 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.frames.modes import COLUMNS, MODES, assert_same
+from tests.tables.modes import COLUMNS, MODES, assert_same
 
 import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
-from calibrant.frames.evaluation import Evaluation
+from calibrant.tables.evaluation import Evaluation
 
 EMBEDDED = ["polars", "duckdb", "pyarrow"]
 
@@ -126,7 +126,7 @@ def test_a_run_that_was_stopped_goes_on(logs, expected, tmp_path, monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         cb.evaluate(logs, checkpoint=kept, progress=stop, **MODES["sliced"])
-    engine = importlib.import_module("calibrant.frames.engines.polars_engine")
+    engine = importlib.import_module("calibrant.tables.engines.polars_engine")
     read, original = [], engine.batches
     monkeypatch.setattr(engine, "batches", lambda *a, **k: read.append(1) or original(*a, **k))
     assert_same(cb.evaluate(logs, checkpoint=kept, **MODES["sliced"]), expected["sliced"])

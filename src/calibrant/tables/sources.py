@@ -20,8 +20,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from calibrant.cli.paths import STDIN, paths_of
-from calibrant.cli.row_text import (
+from calibrant.core.extras import import_extra
+from calibrant.core.labels import label_array
+from calibrant.core.saving import read_npy
+from calibrant.core.text_table import abridged
+from calibrant.errors import InputError, MissingDependencyError
+from calibrant.tables.paths import STDIN, paths_of
+from calibrant.tables.row_text import (
     NestedColumns,
     decoded,
     encoding_of,
@@ -31,11 +36,6 @@ from calibrant.cli.row_text import (
     separator_of,
     with_points,
 )
-from calibrant.core.extras import import_extra
-from calibrant.core.labels import label_array
-from calibrant.core.saving import read_npy
-from calibrant.core.text_table import abridged
-from calibrant.errors import InputError, MissingDependencyError
 
 __all__ = ["KINDS", "NpySource", "NpzSource", "open_source", "parts_of"]
 

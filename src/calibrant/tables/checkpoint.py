@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant.core.saving import Saved, load
 from calibrant.errors import InputError
-from calibrant.frames.engines.choosing import fold, reading
+from calibrant.tables.engines.choosing import fold, reading
 
 if TYPE_CHECKING:
-    from calibrant.frames.kernel import Kernel
-    from calibrant.frames.state import GroupState
+    from calibrant.tables.kernel import Kernel
+    from calibrant.tables.state import GroupState
 
 __all__ = ["FrameCheckpoint", "fold_files"]
 

@@ -5,11 +5,11 @@ to those on all rows.
 import numpy as np
 import pandas as pd
 import pytest
-from tests.frames.modes import COLUMNS
+from tests.tables.modes import COLUMNS
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.frames import RowSample, sample
+from calibrant.tables import RowSample, sample
 
 N, NAMES = 20_000, ["ant", "bee", "cow", "dog"]
 

@@ -7,8 +7,8 @@ import pickle
 from typing import Any
 
 from calibrant.core.extras import import_extra
-from calibrant.frames.batching import hive_root
-from calibrant.frames.engines.file_tasks import file_tasks, fold_task
+from calibrant.tables.batching import hive_root
+from calibrant.tables.engines.file_tasks import file_tasks, fold_task
 
 __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files", "schema_after"]
 

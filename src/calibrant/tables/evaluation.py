@@ -11,14 +11,14 @@ from calibrant._numerics.intervals import quotient, wilson
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.metric_kinds import SumMetric
 from calibrant.errors import InputError
-from calibrant.frames.kernel import CELLS, SUMMED, fine_edges, sketched, widths
-from calibrant.frames.state import Sliced, require_width, value_and_limits
 from calibrant.metrics.all_classes import accuracy
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.metrics.event_calibration import observed_expected_ratio
 from calibrant.metrics.forecast_calibration import interval_calibration_error
 from calibrant.metrics.forecast_spread import UncertaintyCalibrationError
 from calibrant.metrics.proper import brier_score, log_loss
+from calibrant.tables.kernel import CELLS, SUMMED, fine_edges, sketched, widths
+from calibrant.tables.state import Sliced, require_width, value_and_limits
 
 __all__ = ["Evaluation", "ForecastEvaluation", "merged_to_mass", "named_by_target"]
 

@@ -3,8 +3,8 @@
 from glob import glob, has_magic
 from pathlib import Path
 
-from calibrant._support.natural_order import natural_order
 from calibrant.errors import InputError
+from calibrant.tables.natural_order import natural_order
 
 __all__ = ["ENDINGS", "STDIN", "is_pattern", "paths_of"]
 

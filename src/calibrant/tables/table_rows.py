@@ -11,10 +11,10 @@ from calibrant._numerics.threads import map_ahead
 from calibrant.core.extras import import_extra
 from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
-from calibrant.frames.batching import gathered, runs
-from calibrant.frames.columns import Layout, numbers
-from calibrant.frames.engines.choosing import choose, opened, reading
-from calibrant.frames.kernel import record_of
+from calibrant.tables.batching import gathered, runs
+from calibrant.tables.columns import Layout, numbers
+from calibrant.tables.engines.choosing import choose, opened, reading
+from calibrant.tables.kernel import record_of
 
 __all__ = ["TableRows", "drawn", "row_count", "row_hash"]
 

@@ -14,11 +14,11 @@ from calibrant.core.calibrator import Calibrator
 from calibrant.core.estimators import require_count, seeded
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
-from calibrant.frames.batching import gathered
-from calibrant.frames.columns import Layout, layout, numbers
-from calibrant.frames.engines.choosing import choose, columns_of, fold
-from calibrant.frames.kernel import Kernel, record_of
-from calibrant.frames.state import Drawn
+from calibrant.tables.batching import gathered
+from calibrant.tables.columns import Layout, layout, numbers
+from calibrant.tables.engines.choosing import choose, columns_of, fold
+from calibrant.tables.kernel import Kernel, record_of
+from calibrant.tables.state import Drawn
 
 __all__ = ["RowSample", "sample"]
 
@@ -124,7 +124,7 @@ def sample(
     -----
     It takes two passes over the table, one that counts and one that draws. Memory is that of the
     sample. Use it for scalings with many classes. For maps of a score,
-    :func:`calibrant.frames.sketch` is more precise, because it uses every row.
+    :func:`calibrant.tables.sketch` is more precise, because it uses every row.
 
     Examples
     --------

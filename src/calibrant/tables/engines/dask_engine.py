@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant.core.extras import import_extra
-from calibrant.frames.engines.file_tasks import file_tasks, fold_task
+from calibrant.tables.engines.file_tasks import file_tasks, fold_task
 
 if TYPE_CHECKING:
-    from calibrant.frames.apply import Transform
-    from calibrant.frames.state import Drawn, GroupState
+    from calibrant.tables.apply import Transform
+    from calibrant.tables.state import Drawn, GroupState
 
 __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
 
@@ -27,7 +27,7 @@ def open_files(paths: Sequence[str]) -> Any:
 
 def kinds(table: Any) -> dict[str, str]:
     """Each column's name -> "list" or "other"."""
-    from calibrant.frames.engines import arrow_engine
+    from calibrant.tables.engines import arrow_engine
 
     # A column of type object may hold lists, so its first rows are inspected.
     unclear = [name for name, dtype in table.dtypes.items() if dtype == "object"]
@@ -92,7 +92,7 @@ def _first_rows(table: Any) -> Any:
 
 
 def _partial(frame, kernel):
-    from calibrant.frames.engines import arrow_engine
+    from calibrant.tables.engines import arrow_engine
 
     return kernel.over(arrow_engine.batches(frame))
 
@@ -104,7 +104,7 @@ def _arrow(frame: Any) -> Any:
 
 
 def _transformed(frame, transform):
-    from calibrant.frames.engines import arrow_engine
+    from calibrant.tables.engines import arrow_engine
 
     import_extra("pyarrow", FEATURE, "frames")
     import pyarrow as pa

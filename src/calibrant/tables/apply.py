@@ -13,8 +13,8 @@ from calibrant.core.labels import array_of, places
 from calibrant.core.map import Map
 from calibrant.core.saving import replacing, target
 from calibrant.errors import InputError
-from calibrant.frames.columns import Layout, layout, numbers
-from calibrant.frames.engines.choosing import choose, columns_of, opened, reading
+from calibrant.tables.columns import Layout, layout, numbers
+from calibrant.tables.engines.choosing import choose, columns_of, opened, reading
 
 __all__ = ["apply"]
 

@@ -6,11 +6,11 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.frames.modes import COLUMNS
+from tests.tables.modes import COLUMNS
 
 import calibrant as cb
 from calibrant.errors import CalibrationWarning, InputError
-from calibrant.frames.apply import _layout, _warn_of_new_levels, apply
+from calibrant.tables.apply import _layout, _warn_of_new_levels, apply
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_a_map_takes_the_score(logs, whole, tmp_path):
 def test_what_goes_to_workers_can_be_pickled(fitted, whole):
     import pyarrow as pa
 
-    from calibrant.frames.apply import Transform, _layout
+    from calibrant.tables.apply import Transform, _layout
 
     made = Transform(fitted, _layout(dict.fromkeys(COLUMNS, "other"), "p_*", None))
     batch = pa.RecordBatch.from_pandas(whole[COLUMNS], preserve_index=False)

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from calibrant.frames.engines import arrow_engine, file_tasks
+from calibrant.tables.engines import arrow_engine, file_tasks
 
 pq = pytest.importorskip("pyarrow.parquet")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibrant.frames.evaluation import Evaluation
+from calibrant.tables.evaluation import Evaluation
 
 __all__ = ["COLUMNS", "MODES", "assert_same"]
 

@@ -1,1 +1,0 @@
-"""Order of files by the numbers in their names."""
