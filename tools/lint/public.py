@@ -26,10 +26,7 @@ from calibrant.tables.kernel import SUMMED
 __all__ = ["CHECKS"]
 
 #: Faces whose every name has all sections: methods, metrics, displays and rules.
-METHODS = (
-    *("confidence", "decisions", "displays", "maps", "metrics", "monitoring"),
-    *("regression", "scalings", "signals", "wrap"),
-)
+METHODS = ("calibrators", "decisions", "displays", "metrics", "monitoring", "regression")
 TEMPLATES = ("Calibrator", "Map", "Signal", "RegressionCalibrator")
 #: Public names beside which nothing stands that a newcomer should know, each with the reason.
 ALONE: dict[str, str] = {}

@@ -5,3 +5,5 @@ from calibrant.tables.sample import RowSample as RowSample
 from calibrant.tables.sample import sample as sample
 from calibrant.tables.sketch import ScoreSketch as ScoreSketch
 from calibrant.tables.sketch import sketch as sketch
+
+__all__: list[str]
