@@ -7,12 +7,25 @@ from scipy import optimize, special, stats
 import calibrant as cb
 from calibrant._numerics.clusters import membership
 from calibrant.audits import nulls as kernel
-from calibrant.audits.found import _rules, found_groups, number_features
-from calibrant.audits.levels import cells, columns_of, everyone, family
-from calibrant.audits.limits import Totals, gap_limits, parted
-from calibrant.audits.nulls import Strong, Weak, _statistics
-from calibrant.audits.rows import shrunk_gaps
-from calibrant.audits.sample import ClassSample, ScoreSample, of_outcomes
+from calibrant.audits.audit import _rules, found_groups, number_features
+from calibrant.audits.nulls import (
+    Strong,
+    Totals,
+    Weak,
+    _statistics,
+    gap_limits,
+    parted,
+    shrunk_gaps,
+)
+from calibrant.audits.sample import (
+    ClassSample,
+    ScoreSample,
+    cells,
+    columns_of,
+    everyone,
+    family,
+    of_outcomes,
+)
 
 RNG = np.random.default_rng(0)
 N = 60

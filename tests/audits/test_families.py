@@ -8,12 +8,10 @@ from scipy import stats
 
 from calibrant._numerics.clusters import membership
 from calibrant.audits import nulls
-from calibrant.audits.families import _critical, _multicalibration, audited
-from calibrant.audits.levels import Column, Family
-from calibrant.audits.limits import Totals
+from calibrant.audits.audit import _critical, _multicalibration, audited
+from calibrant.audits.nulls import Totals, gaps, sorted_gaps
 from calibrant.audits.result import GroupGap
-from calibrant.audits.rows import gaps, sorted_gaps
-from calibrant.audits.sample import OutcomeSample, ScoreSample, of_outcomes
+from calibrant.audits.sample import Column, Family, OutcomeSample, ScoreSample, of_outcomes
 
 
 def outcomes() -> OutcomeSample:

@@ -1,19 +1,32 @@
-"""Test of calibration in every group."""
+"""Test of calibration in every group.
 
-from collections.abc import Callable
+Audit of all families of groups: those named, and those found on either half.
+
+Search for groups in the features of one half of the rows, to be tested on the other.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
+from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.bootstrap import numbered_by_content, row_codes
-from calibrant.audits.families import audited
-from calibrant.audits.found import number_features
-from calibrant.audits.levels import Column, cells, columns_of, family
-from calibrant.audits.result import Audit
+from calibrant._numerics.clusters import membership
+from calibrant._numerics.intervals import normal_quantile
+from calibrant.audits.nulls import Tested, gaps, sorted_gaps, tested_groups
+from calibrant.audits.result import Audit, GroupGap, MulticalibrationError
 from calibrant.audits.sample import (
+    Column,
+    Family,
     Sample,
     ScoreSample,
+    cells,
+    columns_of,
+    everyone,
+    family,
     of_answers,
     of_forecasts,
     of_outcomes,
@@ -21,10 +34,16 @@ from calibrant.audits.sample import (
 )
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Facet, columns_named, domain_of, domain_of_input, outcomes_apart
-from calibrant.core.estimators import require_count, require_not_negative, require_option, seeded
+from calibrant.core.estimators import (
+    on_one_blas_thread,
+    require_count,
+    require_not_negative,
+    require_option,
+    seeded,
+)
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.given import Inputs
-from calibrant.core.groups import WeightKind, clustered, label_columns
+from calibrant.core.groups import WeightKind, clustered, coded, label_columns
 from calibrant.core.labels import array_of
 from calibrant.core.metric import require_level
 from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_labelled
@@ -34,10 +53,237 @@ from calibrant.tables.evaluation import Evaluation
 from calibrant.tables.sketch import ScoreSketch
 from calibrant.tables.state import GroupState
 
-__all__ = ["audit", "audit_record"]
+__all__ = ["audit", "audit_record", "audited", "found_groups", "number_features"]
+
+
+#: Maximum number of levels of a column of names, the most common ones.
+MOST_LEVELS = 20
+DEPTH, LEAST_ROWS, TAIL_PARTS = 3, 50, 5
+
+
+def number_features(
+    labelled: Sequence[tuple[str | None, np.ndarray]],
+) -> tuple[list[str], np.ndarray]:
+    """Return (names (d,), numbers (n, d)) of columns: numbers unchanged, and for names a column of
+    0 and 1 for each of the most common levels.
+    """
+    names, columns = list[str](), list[np.ndarray]()
+    for j, (name, labels) in enumerate(labelled):
+        called = f"feature {j + 1}" if name is None else name
+        if labels.dtype.kind in "iuf":
+            names.append(called)
+            columns.append(labels.astype(np.float64))
+            continue
+        found = coded(labels)
+        count = np.bincount(found.index)
+        for k in np.argsort(-count, kind="stable")[:MOST_LEVELS].tolist():
+            names.append(f"{called} is {found.texts[k]}")
+            columns.append((found.index == k).astype(np.float64))
+    return names, np.column_stack(columns)
+
+
+def found_groups(
+    kind: str, names: Sequence[str], features: np.ndarray, sample: Sample, random_state: int
+) -> list[tuple[np.ndarray, Family]]:
+    """Return for each half its units, and the groups of them that the errors of the other half
+    suggest; clusters stay whole.
+
+    "tree" uses the nodes of a tree of depth 3 on the errors, "boosting" the fifths of the rows by
+    predicted error.
+    """
+    units = np.arange(len(sample)) if sample.cluster is None else sample.cluster
+    rng = np.random.default_rng(random_state)
+    first = (rng.permutation(int(units.max()) + 1) % 2 == 0)[units]
+    out = list[tuple[np.ndarray, Family]]()
+    for here in (first, ~first):
+        other, at = np.flatnonzero(~here), np.flatnonzero(here)
+        if min(len(other), len(at)) < 2 * LEAST_ROWS:
+            continue
+        off = (sample.came - sample.said)[other]
+        make = _tree if kind == "tree" else _boosted
+        out.append(
+            (
+                at,
+                make(names, features[other], off, sample.weight[other], features[at], random_state),
+            )
+        )
+    return out
+
+
+def _tree(
+    names: Sequence[str],
+    X: np.ndarray,
+    off: np.ndarray,
+    weight: np.ndarray,
+    at: np.ndarray,
+    seed: int,
+) -> Family:
+    from sklearn.tree import DecisionTreeRegressor  # pyright: ignore
+
+    model = cast(Any, DecisionTreeRegressor)(
+        max_depth=DEPTH, min_samples_leaf=LEAST_ROWS, random_state=seed
+    )
+    model.fit(X, off, sample_weight=weight)
+    rules = _rules(model.tree_, names)
+    # The root holds all rows.
+    row, node = model.decision_path(at).nonzero()
+    return Family(
+        [{"group": rule} for rule in rules[1:]], membership(node, row, (len(rules), len(at)))[1:]
+    )
+
+
+def _rules(tree: Any, names: Sequence[str]) -> list[str]:
+    """Return the rules that lead to each node, the root's first."""
+    rules = [""] * tree.node_count
+    for node in range(tree.node_count):
+        left, right = int(tree.children_left[node]), int(tree.children_right[node])
+        if left < 0:
+            continue
+        name, cut = names[tree.feature[node]], float(tree.threshold[node])
+        ways = (
+            (f"not {name}", name)
+            if " is " in name
+            else (f"{name} <= {cut:.4g}", f"{name} > {cut:.4g}")
+        )
+        for child, way in zip((left, right), ways, strict=True):
+            rules[child] = f"{rules[node]} and {way}" if rules[node] else way
+    return rules
+
+
+def _boosted(
+    names: Sequence[str],
+    X: np.ndarray,
+    off: np.ndarray,
+    weight: np.ndarray,
+    at: np.ndarray,
+    seed: int,
+) -> Family:
+    from sklearn.ensemble import HistGradientBoostingRegressor  # pyright: ignore
+
+    where, part_of = list[dict[str, str]](), list[np.ndarray]()
+    for q in range(off.shape[1]):
+        model = cast(Any, HistGradientBoostingRegressor)(
+            max_iter=100, learning_rate=0.05, max_leaf_nodes=8, random_state=seed
+        )
+        expected = model.fit(X, off[:, q], sample_weight=weight).predict(at)
+        part = equal_mass_groups(expected, TAIL_PARTS)
+        count = int(part.max()) + 1
+        if count > 1:
+            part_of.append(part + len(where))
+            where += [
+                {"group": f"part {k + 1} of {count} by the error that boosting expects"}
+                for k in range(count)
+            ]
+    rows = np.tile(np.arange(len(at)), len(part_of))
+    return Family(
+        where,
+        membership(
+            np.concatenate([*part_of, np.zeros(0, dtype=np.intp)]), rows, (len(where), len(at))
+        ),
+    )
+
+
+#: Critical value for a single row, or cluster, whose spread is unknown: wider than any.
+LEAST_FREEDOM = 0.5
+
+
+@on_one_blas_thread
+def audited(
+    sample: Sample,
+    columns: Sequence[Column],
+    features: Any,
+    target: str,
+    level: float,
+    null: Any,
+    found: Any,
+    depth: int,
+    tolerance: float,
+    control: Any,
+    n_draws: int,
+    random_state: int,
+) -> Audit:
+    """Test the named and the found groups, each family at its share of the error rate, and sort the
+    results.
+    """
+    given = family(columns, depth)
+    both = found is not None and len(given) > 0
+    looked: list[tuple[Sample, Family, int]] = (
+        [(sample, given, 2 if both else 1)] if len(given) else []
+    )
+    if found is not None:
+        halves = found_groups(found, features[0], features[1], sample, random_state)
+        looked += [(sample.take(units), one, 4 if both else 2) for units, one in halves if len(one)]
+    if not looked:
+        raise InputError(
+            "groups must hold at least two levels in some column; got one group of all rows; pass"
+            " other columns."
+        )
+    rows, multicalibration = list[GroupGap](), None
+    for one, family_, share in looked:
+        tested = tested_groups(one, family_, null, n_draws, random_state, control)
+        alpha = (1.0 - level) / share
+        critical = _critical(tested, alpha, null, one)
+        rows += gaps(
+            one,
+            family_,
+            tested,
+            np.minimum(share * tested.p_value, 1.0),
+            critical,
+            1.0 - level,
+            tolerance,
+            one is not sample,
+        )
+        if one is sample and len(tested.maxima):
+            multicalibration = _multicalibration(tested)
+    whole = everyone(len(sample))
+    tested = tested_groups(sample, whole, null, 1, random_state, "any")
+    nothing = np.full(tested.p_value.shape, np.nan)
+    overall = gaps(
+        sample,
+        whole,
+        tested,
+        nothing,
+        np.full(nothing.shape, normal_quantile(level)),
+        1.0 - level,
+        tolerance,
+        False,
+    )
+    return Audit(
+        sorted_gaps(rows), overall, multicalibration, null, level, tolerance, control, target
+    )
+
+
+def _critical(tested: Tested, alpha: float, null: str, sample: Sample) -> np.ndarray:
+    """Return the critical value of the interval of each group and question, (G, q), so that those
+    of the tested groups hold together.
+
+    For a tested group it is the upper alpha quantile of the largest statistic, as for the p-values.
+    The other groups are not part of that maximum: their values are for independent tests, by
+    Student's t if their few rows, or clusters, determine the variance.
+    """
+    each = alpha / max(int((tested.totals.n > 0.0).sum()), 1)
+    # The standard deviations of the strong null are known, and are a lower limit.
+    known = null == "strong" and not isinstance(sample, ScoreSample)
+    freedom = (
+        np.full(tested.tested.shape, np.inf) if known else np.maximum(tested.freedom, LEAST_FREEDOM)
+    )
+    critical: np.ndarray = cast(Any, special).stdtrit(freedom, 1.0 - 0.5 * each)
+    if len(tested.maxima) == 0:
+        return critical
+    place = int(np.ceil((1.0 - alpha) * (len(tested.maxima) + 1.0)))
+    return np.where(
+        tested.tested, np.sort(tested.maxima)[min(place, len(tested.maxima)) - 1], critical
+    )
+
+
+def _multicalibration(tested: Tested) -> MulticalibrationError:
+    value, draws = tested.range_
+    p = (1.0 + float(np.sum(draws >= value * (1.0 - 1e-10)))) / (1.0 + len(draws))
+    return MulticalibrationError(value, float(draws.mean()), p)
+
 
 #: Defaults of ``audit``.
-DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
+AUDIT_DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
 
 
 @seeded
@@ -231,11 +477,22 @@ def audit_record(
     ``target`` is as for ``audit``, or "forecast".
     """
     sample, cut, _, asked = _of_labelled(record, target, columns, None, None, N_PARTS)
-    if not len(family(cut, DEPTH)):
+    if not len(family(cut, AUDIT_DEPTH)):
         return None
     null = "weak" if sample.cluster is not None or isinstance(sample, ScoreSample) else "strong"
     return audited(
-        sample, cut, None, asked, level, null, None, DEPTH, TOLERANCE, "any", n_draws, random_state
+        sample,
+        cut,
+        None,
+        asked,
+        level,
+        null,
+        None,
+        AUDIT_DEPTH,
+        TOLERANCE,
+        "any",
+        n_draws,
+        random_state,
     )
 
 

@@ -1,8 +1,13 @@
 """Two nulls of an audit: predictions are true in every row (strong), or right on average in every
 group (weak).
+
+Simultaneous intervals of the gaps of all groups: the shifts that the test of a group would not
+reject.
+
+Rows of an audit's table, from sums and tests.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,12 +18,154 @@ from numpy.random import Generator
 from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.bootstrap import null_generator
 from calibrant._numerics.clusters import membership, row_sums, scaled_columns, scaled_rows
+from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.newton import bisected
 from calibrant._numerics.step_down import step_down
-from calibrant.audits.levels import Family, everyone
-from calibrant.audits.limits import Totals, matched_variance, parted
-from calibrant.audits.sample import Sample, ScoreSample
+from calibrant.audits.result import GroupGap
+from calibrant.audits.sample import Family, Sample, ScoreSample, everyone
 
-__all__ = ["LEAST_EVENTS", "LEAST_VARIANCE", "Tested", "tested_groups"]
+__all__ = [
+    "LEAST_EVENTS",
+    "LEAST_VARIANCE",
+    "Tested",
+    "Totals",
+    "gap_limits",
+    "gaps",
+    "matched_variance",
+    "parted",
+    "shrunk_gaps",
+    "sorted_gaps",
+    "tested_groups",
+]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums by group and question, (G, q) each, and (G, q, S) by part of the predictions.
+
+    ``n`` is the weight, ``said`` the predicted and ``came`` the observed sum; ``variance`` under
+    the strong null; ``score`` the squared error beyond its expectation; ``impossible`` the rows
+    with an outcome of probability 0.
+    """
+
+    n: np.ndarray
+    said: np.ndarray
+    came: np.ndarray
+    variance: np.ndarray
+    score: np.ndarray
+    impossible: np.ndarray
+    parts_n: np.ndarray
+    parts_said: np.ndarray
+    parts_off: np.ndarray
+    parts_variance: np.ndarray
+
+    @classmethod
+    def of(cls, sample: Sample, family: Family, place: np.ndarray, n_parts: int) -> "Totals":
+        """Sum over all groups of a family; ``place`` (u, q) is the part of the predictions."""
+        w, said, came, variance = sample.weight[:, None], sample.said, sample.came, sample.variance
+        if isinstance(sample, ScoreSample):
+            square, impossible = 0.0 * said, 0.0 * said
+        else:
+            square = came - 2.0 * said * came + said * said - variance
+            impossible = np.where(said <= 0.0, came, 0.0) + np.where(said >= 1.0, 1.0 - came, 0.0)
+        sums = [
+            np.asarray(family.matrix @ (w * one))
+            for one in (np.ones_like(said), said, came, variance, square, impossible)
+        ]
+        parts = list[np.ndarray]()
+        for one in (np.ones_like(said), said, came - said, variance):
+            columns = [
+                parted(family, place[:, q], n_parts) @ (w[:, 0] * one[:, q])
+                for q in range(said.shape[1])
+            ]
+            parts.append(
+                np.stack([column.reshape(len(family), n_parts) for column in columns], axis=1)
+            )
+        return cls(*sums, *parts)
+
+
+def parted(family: Family, place: np.ndarray, n_parts: int) -> Any:
+    """Return a sparse (G x parts, u) membership matrix of group and part."""
+    found = family.matrix.tocoo()
+    row = found.row.astype(np.int64) * n_parts + place[found.col]
+    return membership(row, found.col, (len(family) * n_parts, len(place)), found.data)
+
+
+#: Largest shift of the log-odds, and the number of bisections.
+FARTHEST, HALVINGS = 40.0, 50
+
+
+def gap_limits(
+    sample: Sample, totals: Totals, spread: np.ndarray, critical: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return (low, high), (G, q) each, of the mean predicted minus the mean observed value; nan for
+    groups without rows.
+
+    For outcomes and classes the log-odds of the probabilities are shifted together until their sum
+    is ``critical`` (G, q) standard deviations from the observed one: the ends are then possible
+    values, and useful without an event. ``spread`` (G, q) is the standard deviation of the sums of
+    errors.
+    """
+    n = np.where(totals.n > 0.0, totals.n, np.nan)
+    if isinstance(sample, ScoreSample):
+        gap = (totals.said - totals.came) / n
+        reach = critical * spread / n
+        return gap - reach, gap + reach
+    odds, inner = _odds(totals)
+    own = _variance(totals, inner)
+    # The errors may vary more than independent rows would (clusters), or less (parts of one mean
+    # contain several probabilities).
+    factor = np.where(
+        (own > 0.0) & (spread > 0.0), spread / np.sqrt(np.where(own > 0.0, own, 1.0)), 1.0
+    )
+
+    mean = totals.said / n
+    low, high = (
+        (totals.parts_n * _shifted(totals, odds, sign * critical * factor)).sum(axis=-1) / n
+        for sign in (-1.0, 1.0)
+    )
+    return mean - low, mean - high
+
+
+def matched_variance(sample: Sample, totals: Totals) -> np.ndarray:
+    """Return (G, q) the variance of the sum of errors of risks whose log-odds are shifted until
+    their sum is the observed one; for scores that of the null.
+    """
+    if isinstance(sample, ScoreSample):
+        return totals.variance
+    return _variance(totals, _shifted(totals, _odds(totals)[0], np.zeros(totals.n.shape)))
+
+
+def _shifted(totals: Totals, odds: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Return (G, q, parts) risks with log-odds shifted together until their sum plus ``reach`` (G,
+    q) standard deviations of it is the observed one.
+    """
+
+    def below(shift: np.ndarray) -> np.ndarray:
+        p = sigmoid(odds + shift[..., None])
+        most = (totals.parts_n * p).sum(axis=-1) + reach * np.sqrt(_variance(totals, p))
+        return ~(most > totals.came)
+
+    far = np.full(totals.n.shape, FARTHEST)
+    low, high = bisected(below, -far, far, HALVINGS)
+    return sigmoid(odds + (0.5 * (low + high))[..., None])
+
+
+def _variance(totals: Totals, p: np.ndarray) -> np.ndarray:
+    """Return (G, q) the variance of the sum of independent outcomes with these risks."""
+    return (totals.parts_n * p * (1.0 - p)).sum(axis=-1)
+
+
+def _odds(totals: Totals) -> tuple[np.ndarray, np.ndarray]:
+    """Return (log-odds of the mean risk of each part, that mean inside 0 and 1)."""
+    said = np.where(
+        totals.parts_n > 0.0,
+        totals.parts_said / np.where(totals.parts_n > 0.0, totals.parts_n, 1.0),
+        0.5,
+    )
+    inner = np.clip(said, 1e-12, 1.0 - 1e-12)
+    return np.log(inner) - np.log1p(-inner), inner
+
 
 #: Minimum variance of the sum in a group, for the strong null: below it a single event decides, and
 #: all other groups lose power.
@@ -330,3 +477,100 @@ def _by_cluster(sample: Sample, family: Family) -> tuple[list[Any], Any]:
     units = np.arange(len(cluster))
     sums = [family.matrix @ membership(units, cluster, shape, one) for one in sample.off.T]
     return sums, family.matrix @ membership(units, cluster, shape, sample.weight)
+
+
+def shrunk_gaps(gap: np.ndarray, error: np.ndarray, used: np.ndarray) -> np.ndarray:
+    """Return (G, q) gaps shrunk towards 0 by the part that their errors explain: gap t^2 / (t^2 +
+    error^2), with t^2 of maximum likelihood by question.
+    """
+    out = np.zeros(gap.shape)
+    for q in range(gap.shape[1]):
+        one, of = gap[used[:, q], q], error[used[:, q], q] ** 2
+        if len(one):
+            out[:, q] = (
+                gap[:, q]
+                * (share := _spread(one, of))
+                / np.maximum(share + error[:, q] ** 2, 1e-300)
+            )
+    return out
+
+
+def _spread(gap: np.ndarray, of: np.ndarray) -> float:
+    """Return t^2 of maximum likelihood for gap ~ N(0, t^2 + of), on a grid that contains 0."""
+    grid = np.append(0.0, np.geomspace(1e-4, 10.0, 200) * max(float(np.mean(gap * gap)), 1e-300))
+    total = grid[:, None] + np.maximum(of, 1e-300)
+    return float(grid[np.argmax(-0.5 * (np.log(total) + gap * gap / total).sum(axis=1))])
+
+
+def gaps(
+    sample: Sample,
+    family: Family,
+    tested: Tested,
+    p_value: np.ndarray,
+    critical: np.ndarray,
+    alpha: float,
+    tolerance: float,
+    found: bool,
+) -> list[GroupGap]:
+    """Return one for each group and question. ``p_value`` (G, q) is adjusted; intervals extend to
+    ``critical`` (G, q) standard deviations.
+    """
+    totals, of_scores = tested.totals, isinstance(sample, ScoreSample)
+    n = np.where(totals.n > 0.0, totals.n, np.nan)
+    low, high = gap_limits(sample, totals, tested.spread, critical)
+    said, came = totals.said / n, totals.came / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(said > 0.0, came / said, np.nan)
+    off = p_value <= alpha
+    holds = ~off & tested.tested & (np.maximum(np.abs(low), np.abs(high)) <= tolerance)
+    columns = {
+        "n": totals.n,
+        "events": None if of_scores else totals.came,
+        "said": said,
+        "came": came,
+        "gap": said - came,
+        "low": low,
+        "high": high,
+        "ratio": ratio,
+        "error": None if of_scores else np.abs(totals.parts_off).sum(axis=-1) / n,
+        "error_by_chance": None
+        if of_scores
+        else np.sqrt(2.0 / np.pi) * np.sqrt(totals.parts_variance).sum(axis=-1) / n,
+        "score_gap": None if of_scores else totals.score / n,
+        "shrunk": shrunk_gaps(said - came, tested.spread / n, tested.tested),
+        "p_value": p_value,
+    }
+    outcome = np.where(off, "off", np.where(holds, "holds", "not enough data"))
+    out = list[GroupGap]()
+    for g, where in enumerate(family.where):
+        for q, question in enumerate(sample.questions):
+            numbers: dict[str, Any] = {
+                name: _known(values, g, q) for name, values in columns.items()
+            }
+            out.append(
+                GroupGap(where, question, **numbers, outcome=outcome[g, q].item(), found=found)
+            )
+    return out
+
+
+def _known(values: np.ndarray | None, g: int, q: int) -> float | None:
+    value = None if values is None else float(values[g, q])
+    return None if value is None or np.isnan(value) else value
+
+
+def sorted_gaps(rows: Iterable[GroupGap]) -> list[GroupGap]:
+    """Sort the miscalibrated first, by p-value and by the distance of their interval from 0; then
+    the rest, by the latter.
+    """
+
+    def key(one: GroupGap) -> tuple[Any, ...]:
+        away = max(one.low, -one.high, 0.0)
+        return (
+            one.outcome != "off",
+            one.p_value if one.outcome == "off" else 0.0,
+            -away,
+            -abs(one.shrunk),
+            one.name,
+        )
+
+    return sorted(rows, key=key)

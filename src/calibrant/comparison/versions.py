@@ -12,9 +12,8 @@ from calibrant._numerics.certificates import rows_for_rate
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.intervals import mean_limits, normal_quantile, powers
 from calibrant._numerics.pooling import row_sums
-from calibrant.audits.families import audited
-from calibrant.audits.levels import Column, cells, columns_of, family
-from calibrant.audits.sample import ScoreSample
+from calibrant.audits.audit import audited
+from calibrant.audits.sample import Column, ScoreSample, cells, columns_of, family
 from calibrant.comparison.given import resolve
 from calibrant.comparison.version_result import GroupMove, Move, VersionComparison
 from calibrant.core.arrays import ArrayLike

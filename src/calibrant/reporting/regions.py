@@ -11,7 +11,7 @@ from calibrant._numerics.clusters import group_worth
 from calibrant._numerics.intervals import wilson
 
 if TYPE_CHECKING:
-    from calibrant.audits.levels import Column
+    from calibrant.audits.sample import Column
 
 __all__ = [
     "Gap",

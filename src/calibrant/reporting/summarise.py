@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant.audits.levels import columns_of, shown_groups
+from calibrant.audits.sample import columns_of, shown_groups
 from calibrant.comparison.alternatives import against_chosen, alternatives, best
 from calibrant.comparison.before_after import Compared, compare, final
 from calibrant.comparison.choice import choice
