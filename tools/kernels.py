@@ -20,7 +20,7 @@ TESTS = (
     "docs/tutorials",
     "src/calibrant/calibrators",
     "src/calibrant/regression",
-    "src/calibrant/shift",
+    "src/calibrant/monitoring",
     "tests/_numerics/test_gaussian_process.py",
     "tests/_numerics/test_gaussian_process_fit.py",
     "tests/_numerics/test_newton.py",

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.questions.table import goal, line
 
 from calibrant._numerics.online import Line
-from calibrant.online import OnlineCalibrator
+from calibrant.monitoring import OnlineCalibrator
 
 __all__ = ["run"]
 

@@ -25,10 +25,12 @@ from calibrant.core.saving import load as load
 from calibrant.decisions.selective import SelectiveClassifier as SelectiveClassifier
 from calibrant.decisions.sets import ConformalSets as ConformalSets
 from calibrant.metrics.comparison import compare as compare
+from calibrant.monitoring.adaptive_intervals import AdaptiveIntervals as AdaptiveIntervals
+from calibrant.monitoring.adaptive_sets import AdaptiveSets as AdaptiveSets
+from calibrant.monitoring.estimated_performance import estimate_performance as estimate_performance
+from calibrant.monitoring.importance_weights import ImportanceWeights as ImportanceWeights
+from calibrant.monitoring.online import OnlineCalibrator as OnlineCalibrator
 from calibrant.monitoring.over_time import monitor as monitor
-from calibrant.online.adaptive_intervals import AdaptiveIntervals as AdaptiveIntervals
-from calibrant.online.adaptive_sets import AdaptiveSets as AdaptiveSets
-from calibrant.online.online_calibrator import OnlineCalibrator as OnlineCalibrator
 from calibrant.questions.calibrator import QuestionCalibrator as QuestionCalibrator
 from calibrant.questions.rates import estimate_rate as estimate_rate
 from calibrant.questions.read import read_questions as read_questions
@@ -42,8 +44,6 @@ from calibrant.regression.regressor import ConformalRegressor as ConformalRegres
 from calibrant.regression.scaling import StdScaling as StdScaling
 from calibrant.reporting.paper import figure as figure
 from calibrant.reporting.report import report as report
-from calibrant.shift.estimated_performance import estimate_performance as estimate_performance
-from calibrant.shift.importance_weights import ImportanceWeights as ImportanceWeights
 from calibrant.tables.evaluate import evaluate as evaluate
 
 __all__: list[str]

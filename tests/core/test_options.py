@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant import calibrators, decisions, metrics, shift
+from calibrant import calibrators, decisions, metrics, monitoring
 from calibrant.core.estimators import require_count, require_option
 from calibrant.errors import InputError
 from calibrant.metrics.validation import validate
@@ -72,7 +72,7 @@ def test_every_seed_is_checked_before_anything_is_computed(seed):
         lambda: cb.audit(y, p, {"g": y}, **given),
         lambda: cb.estimate_performance(p, reference=(p, y), **given),
         lambda: validate(None, X, y, **given),
-        lambda: shift.shift_test(X, X, **given),
+        lambda: monitoring.shift_test(X, X, **given),
         lambda: decisions.decision_threshold(
             y, p, cost_false_positive=1, cost_false_negative=2, **given
         ),

@@ -9,7 +9,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.errors import InputError
-from calibrant.online import OnlineCalibrator
+from calibrant.monitoring import OnlineCalibrator
 
 ROWS, DAYS, MEMBERS = 100, 30, (np.inf, 400.0, 80.0)
 

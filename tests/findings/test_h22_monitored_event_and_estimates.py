@@ -42,7 +42,7 @@ def risk(X: np.ndarray) -> np.ndarray:
     return sigmoid(-0.6 + 1.1 * X[:, 0] + 0.5 * X[:, 0] * X[:, 1])
 
 
-def estimated(seed: int, new_rate: float | None, metric: str) -> cb.shift.PerformanceEstimate:
+def estimated(seed: int, new_rate: float | None, metric: str) -> cb.monitoring.PerformanceEstimate:
     rng = np.random.default_rng(seed)
     X, new = rng.normal(size=(1500, 2)), rng.normal(size=(10_000, 2))
     y, later = ((rng.random(len(x)) < risk(x)).astype(int) for x in (X, new))

@@ -12,8 +12,12 @@ import calibrant as cb
 from calibrant import calibrators, metrics
 from calibrant.calibrators import HistogramBinning
 from calibrant.errors import InputError
-from calibrant.monitoring import CalibrationMonitor
-from calibrant.online import AdaptiveIntervals, AdaptiveSets, OnlineCalibrator
+from calibrant.monitoring import (
+    AdaptiveIntervals,
+    AdaptiveSets,
+    CalibrationMonitor,
+    OnlineCalibrator,
+)
 
 HUGE = 10**9
 COUNTS = ("n_bins", "n_draws", "n_points", "n_levels", "n_resamples", "n_rows")

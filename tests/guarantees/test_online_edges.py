@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from calibrant._numerics.conformal import feedback, rank_within, saturation
-from calibrant.online.score_limits import ScoreLimits
+from calibrant.monitoring.score_limits import ScoreLimits
 
 
 def _limits(method="aci", **options):

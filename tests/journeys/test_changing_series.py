@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.online import AdaptiveIntervals
+from calibrant.monitoring import AdaptiveIntervals
 
 DAYS, CHANGE, PAST = 1_500, 500, 300
 

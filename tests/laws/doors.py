@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import calibrant as cb
-from calibrant import calibrators, decisions, metrics, monitoring, questions, shift
+from calibrant import calibrators, decisions, metrics, monitoring, questions
 from calibrant.core.exports import exports
 from calibrant.regression import JointNormalForecast, SampleForecast
 
@@ -338,7 +338,7 @@ OF_TABLES = {
         ),
         {"P": "p", "y": "y", "P_new": "other", "X": "X", "X_new": "X_new"},
     ),
-    "shift_test": door(shift.shift_test, {"X_old": "X", "X_new": "X_new"}, model=Odds()),
+    "shift_test": door(monitoring.shift_test, {"X_old": "X", "X_new": "X_new"}, model=Odds()),
     "importance fit": door(
         cb.ImportanceWeights(model=Odds()).fit, {"X_old": "X", "X_new": "X_new"}
     ),

@@ -336,7 +336,7 @@ HAND: tuple[Change, ...] = tuple(
                 (MONITOR, "claim_of_a_reference"),
             ),
         ),
-        "online/score_limits.py": (
+        "monitoring/score_limits.py": (
             ("self.control <= 0.0", "self.control < 0.0", (ONLINE, "miscoverage_of_zero")),
             ("self.control >= 1.0", "self.control > 1.0", (ONLINE, "miscoverage_of_zero")),
             ("directed > issued[0]", "directed >= issued[0]", (ONLINE, "score_at_its_limit")),

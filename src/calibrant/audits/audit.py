@@ -58,7 +58,7 @@ __all__ = ["audit", "audit_record", "audited", "found_groups", "number_features"
 
 #: Maximum number of levels of a column of names, the most common ones.
 MOST_LEVELS = 20
-DEPTH, LEAST_ROWS, TAIL_PARTS = 3, 50, 5
+TREE_DEPTH, LEAST_ROWS, TAIL_PARTS = 3, 50, 5
 
 
 def number_features(
@@ -121,7 +121,7 @@ def _tree(
     from sklearn.tree import DecisionTreeRegressor  # pyright: ignore
 
     model = cast(Any, DecisionTreeRegressor)(
-        max_depth=DEPTH, min_samples_leaf=LEAST_ROWS, random_state=seed
+        max_depth=TREE_DEPTH, min_samples_leaf=LEAST_ROWS, random_state=seed
     )
     model.fit(X, off, sample_weight=weight)
     rules = _rules(model.tree_, names)
@@ -283,7 +283,7 @@ def _multicalibration(tested: Tested) -> MulticalibrationError:
 
 
 #: Defaults of ``audit``.
-AUDIT_DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
+DEPTH, N_PARTS, TOLERANCE = 2, 5, 0.05
 
 
 @seeded
@@ -477,7 +477,7 @@ def audit_record(
     ``target`` is as for ``audit``, or "forecast".
     """
     sample, cut, _, asked = _of_labelled(record, target, columns, None, None, N_PARTS)
-    if not len(family(cut, AUDIT_DEPTH)):
+    if not len(family(cut, DEPTH)):
         return None
     null = "weak" if sample.cluster is not None or isinstance(sample, ScoreSample) else "strong"
     return audited(
@@ -488,7 +488,7 @@ def audit_record(
         level,
         null,
         None,
-        AUDIT_DEPTH,
+        DEPTH,
         TOLERANCE,
         "any",
         n_draws,

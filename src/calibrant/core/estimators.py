@@ -225,7 +225,7 @@ INSIDE = {
     "GroupState": "calibrant.tables.state",
     "RowSample": "calibrant.tables.sample",
     "ScoreCounts": "calibrant.decisions.cells",
-    "ScoreLimits": "calibrant.online.score_limits",
+    "ScoreLimits": "calibrant.monitoring.score_limits",
     "ScoreSketch": "calibrant.tables.sketch",
     "SetRule": "calibrant.decisions.set_rows",
 }

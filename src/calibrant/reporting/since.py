@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.errors import InputError
-from calibrant.shift.estimated_performance import PerformanceEstimate, estimates
+from calibrant.monitoring.estimated_performance import PerformanceEstimate, estimates
 
 __all__ = ["Since", "since_then"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant.core.predictions import Predictions
-from calibrant.shift.expected_outcomes import Moved, class_chances
+from calibrant.monitoring.expected_outcomes import Moved, class_chances
 
 __all__ = ["NewRates", "new_rates"]
 

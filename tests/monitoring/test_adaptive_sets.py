@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.online import AdaptiveSets, SetRun
+from calibrant.monitoring import AdaptiveSets, SetRun
 from calibrant.testing.check import saved_copies
 
 SCORES = ["lac", "aps", "margin", "top_k", "ordered"]

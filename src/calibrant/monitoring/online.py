@@ -37,7 +37,7 @@ from calibrant.core.guarantee import Guarantee
 from calibrant.core.labels import places
 from calibrant.core.predictions import Predictions, read
 from calibrant.errors import InputError
-from calibrant.online.score_limits import MOST_DELAYED
+from calibrant.monitoring.score_limits import MOST_DELAYED
 
 __all__ = ["OnlineCalibrator"]
 

@@ -10,9 +10,9 @@ from calibrant.core.calibrator import require_fitted
 from calibrant.core.estimators import BaseEstimator, require_count, seeded
 from calibrant.core.groups import feature_codes
 from calibrant.errors import InputError
-from calibrant.shift.columns import Columns
-from calibrant.shift.separating import fitted_in_folds, log_odds_of, separators
-from calibrant.shift.shift_test import ShiftTest, shift_test
+from calibrant.monitoring.columns import Columns
+from calibrant.monitoring.separating import fitted_in_folds, log_odds_of, separators
+from calibrant.monitoring.shift_test import ShiftTest, shift_test
 
 __all__ = ["ImportanceWeights"]
 

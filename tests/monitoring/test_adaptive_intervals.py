@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.metrics import weighted_interval_score
-from calibrant.online import AdaptiveIntervals, IntervalRun
+from calibrant.monitoring import AdaptiveIntervals, IntervalRun
 from calibrant.testing.check import saved_copies
 
 METHODS = ["pid", "aci", "aggregated", "tracking"]

@@ -14,8 +14,8 @@ from calibrant.core.folds import stratified_folds
 from calibrant.core.groups import feature_codes
 from calibrant.core.guarantee import Result
 from calibrant.errors import InputError
-from calibrant.shift.columns import Columns
-from calibrant.shift.separating import log_odds_of, separators
+from calibrant.monitoring.columns import Columns
+from calibrant.monitoring.separating import log_odds_of, separators
 
 __all__ = ["ChangedColumn", "ShiftTest", "shift_test"]
 

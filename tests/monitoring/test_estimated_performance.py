@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 import calibrant as cb
 from calibrant._numerics.logistic import sigmoid
 from calibrant.errors import InputError
-from calibrant.shift import PerformanceEstimate, estimate_performance
+from calibrant.monitoring import PerformanceEstimate, estimate_performance
 
 QUICK = cb.ImportanceWeights(model=LogisticRegression())
 

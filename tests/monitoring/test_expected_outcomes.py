@@ -2,7 +2,12 @@ import numpy as np
 
 from calibrant._numerics.logistic import sigmoid
 from calibrant.core.predictions import read
-from calibrant.shift.expected_outcomes import Moved, class_chances, error_sizes, log_odds_of_second
+from calibrant.monitoring.expected_outcomes import (
+    Moved,
+    class_chances,
+    error_sizes,
+    log_odds_of_second,
+)
 
 
 def test_chances_of_an_overconfident_model_are_mended_out_of_fold():

@@ -6,14 +6,14 @@ from calibrant.core.forecast_record import read_forecast
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.metrics import accuracy, log_loss, root_mean_squared_error
-from calibrant.shift.estimands import (
+from calibrant.monitoring.estimands import (
     CLASS_METRICS,
     ERROR_METRICS,
     class_estimate,
     error_estimate,
     metric_key,
 )
-from calibrant.shift.expected_outcomes import Moved, class_chances
+from calibrant.monitoring.expected_outcomes import Moved, class_chances
 
 
 def rows(seed=0, n=400, m=300):

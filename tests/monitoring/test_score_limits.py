@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.online.score_limits import ScoreLimits, plain_key, require_method
+from calibrant.monitoring.score_limits import ScoreLimits, plain_key, require_method
 
 SEED = np.random.default_rng(5).random(60)
 

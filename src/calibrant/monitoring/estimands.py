@@ -11,7 +11,7 @@ from calibrant.core import arrays
 from calibrant.core.forecast_record import ForecastRecord
 from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
-from calibrant.shift.expected_outcomes import Moved, class_chances, error_sizes
+from calibrant.monitoring.expected_outcomes import Moved, class_chances, error_sizes
 
 __all__ = [
     "BOUNDED",

@@ -16,7 +16,7 @@ from calibrant.core.reading import read_labelled
 from calibrant.core.saving import Saved
 from calibrant.decisions.set_rows import SCORES
 from calibrant.decisions.set_scores import Scorer
-from calibrant.online.score_limits import (
+from calibrant.monitoring.score_limits import (
     WINDOW,
     LimitedStream,
     LimitMethod,

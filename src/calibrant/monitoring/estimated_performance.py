@@ -17,7 +17,7 @@ from calibrant.core.guarantee import Result
 from calibrant.core.metric import require_level
 from calibrant.core.predictions import Predictions, read
 from calibrant.errors import InputError, naming
-from calibrant.shift.estimands import (
+from calibrant.monitoring.estimands import (
     BOUNDED,
     ERROR_METRICS,
     Estimate,
@@ -26,9 +26,9 @@ from calibrant.shift.estimands import (
     metric_key,
     value_of_labelled,
 )
-from calibrant.shift.expected_outcomes import Moved, log_odds_of_second
-from calibrant.shift.importance_weights import ImportanceWeights
-from calibrant.shift.rates_changed import NewRates, new_rates
+from calibrant.monitoring.expected_outcomes import Moved, log_odds_of_second
+from calibrant.monitoring.importance_weights import ImportanceWeights
+from calibrant.monitoring.rates_changed import NewRates, new_rates
 
 __all__ = ["PerformanceEstimate", "estimate_performance", "estimates"]
 

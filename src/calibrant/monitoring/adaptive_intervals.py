@@ -15,7 +15,7 @@ from calibrant.core.forecast_record import ForecastRecord, is_forecast, read_for
 from calibrant.core.guarantee import Result
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
-from calibrant.online.score_limits import (
+from calibrant.monitoring.score_limits import (
     WINDOW,
     LimitedStream,
     LimitMethod,

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 from calibrant._numerics.logistic import log_odds
 from calibrant.core.folds import stratified_folds
-from calibrant.shift.columns import Columns
+from calibrant.monitoring.columns import Columns
 
 __all__ = ["fitted_in_folds", "log_odds_of", "separators"]
 
