@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import calibrant as cb
-from calibrant.monitoring.estimated_performance import estimates
+from calibrant.monitoring.estimates import estimates
 
 __all__ = ["run"]
 

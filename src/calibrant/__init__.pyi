@@ -25,10 +25,10 @@ from calibrant.core.saving import load as load
 from calibrant.decisions.selective import SelectiveClassifier as SelectiveClassifier
 from calibrant.decisions.sets import ConformalSets as ConformalSets
 from calibrant.metrics.comparison import compare as compare
-from calibrant.monitoring.adaptive_intervals import AdaptiveIntervals as AdaptiveIntervals
-from calibrant.monitoring.adaptive_sets import AdaptiveSets as AdaptiveSets
-from calibrant.monitoring.estimated_performance import estimate_performance as estimate_performance
-from calibrant.monitoring.importance_weights import ImportanceWeights as ImportanceWeights
+from calibrant.monitoring.adaptive import AdaptiveIntervals as AdaptiveIntervals
+from calibrant.monitoring.adaptive import AdaptiveSets as AdaptiveSets
+from calibrant.monitoring.estimates import estimate_performance as estimate_performance
+from calibrant.monitoring.importance import ImportanceWeights as ImportanceWeights
 from calibrant.monitoring.online import OnlineCalibrator as OnlineCalibrator
 from calibrant.monitoring.over_time import monitor as monitor
 from calibrant.questions.calibrator import QuestionCalibrator as QuestionCalibrator

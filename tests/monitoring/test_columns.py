@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.monitoring.columns import Columns
+from calibrant.monitoring.importance import Columns
 
 
 def test_levels_become_positions_and_unseen_ones_nan():

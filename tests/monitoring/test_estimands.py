@@ -6,7 +6,7 @@ from calibrant.core.forecast_record import read_forecast
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.metrics import accuracy, log_loss, root_mean_squared_error
-from calibrant.monitoring.estimands import (
+from calibrant.monitoring.estimates import (
     CLASS_METRICS,
     ERROR_METRICS,
     class_estimate,

@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.metrics import accuracy
-from calibrant.monitoring.importance_weights import ImportanceWeights
+from calibrant.monitoring.importance import ImportanceWeights
 
 
 def moved(seed, by, n=2000, d=2):

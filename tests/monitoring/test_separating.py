@@ -1,7 +1,6 @@
 import numpy as np
 
-from calibrant.monitoring.columns import Columns
-from calibrant.monitoring.separating import fitted_in_folds, log_odds_of, separators
+from calibrant.monitoring.importance import Columns, fitted_in_folds, log_odds_of, separators
 
 
 def test_each_row_is_scored_by_the_fit_without_its_fold():

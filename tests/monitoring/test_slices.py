@@ -9,7 +9,7 @@ from scipy import stats
 import calibrant as cb
 from calibrant.core.forecast_record import PIT_LEVELS, pit_counts, read_forecast
 from calibrant.errors import InputError
-from calibrant.monitoring.slices import _adjusted, _forecast_p_value, _p_value, _tail
+from calibrant.monitoring.over_time import _adjusted, _forecast_p_value, _p_value, _tail
 
 pandas = pytest.importorskip("pandas")
 

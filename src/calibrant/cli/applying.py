@@ -23,7 +23,7 @@ from calibrant.core.domain import Facet
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.saving import replacing
 from calibrant.errors import InputError
-from calibrant.monitoring.lock import Lock
+from calibrant.monitoring.promises import Lock
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.rules import QuestionRules
 from calibrant.tables.sources import KINDS, open_source, parts_of

@@ -42,7 +42,7 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
     from calibrant.cli.reading import read_file
     from calibrant.core.calibrator import DomainCalibrator
     from calibrant.errors import InputError
-    from calibrant.monitoring.lock import read_lock
+    from calibrant.monitoring.promises import read_lock
 
     locked = read_lock(lock)
     fitted = locked.fitted

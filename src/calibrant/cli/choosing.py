@@ -21,7 +21,7 @@ from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.map import Map
 from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
-from calibrant.monitoring.lock import Lock, read_lock
+from calibrant.monitoring.promises import Lock, read_lock
 
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report

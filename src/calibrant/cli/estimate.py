@@ -80,7 +80,7 @@ def estimate(
     from calibrant.cli.gate import failed
     from calibrant.cli.reading import features_of, names_in_option, read_file
     from calibrant.core.reading import CLASSIFICATION, REGRESSION
-    from calibrant.monitoring.estimated_performance import estimates
+    from calibrant.monitoring.estimates import estimates
 
     refuse_unused("has no effect: rows are weighted by how they differ from the new ones", "weight")
     old: Any = read_file(reference, columns)

@@ -113,7 +113,7 @@ def monitor(
     from calibrant.cli.reading import labelled
     from calibrant.cli.slices import Tables, check_output, count_tables, write_result
     from calibrant.monitoring.over_time import monitor as watch
-    from calibrant.monitoring.slices import worst_slices
+    from calibrant.monitoring.over_time import worst_slices
 
     tables = Tables(**options)
     if (tables.time is None) is not by_file:

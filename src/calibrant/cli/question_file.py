@@ -15,7 +15,7 @@ from calibrant.cli.wording import few, say
 from calibrant.core.domain import Domain
 from calibrant.core.groups import coded
 from calibrant.errors import InputError
-from calibrant.monitoring.lock import Lock
+from calibrant.monitoring.promises import Lock
 from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.entries import SHOWN, entries_of, fields_in, nested_in

@@ -41,7 +41,7 @@ from calibrant.core.saving import replacing
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
 from calibrant.monitoring.claims import PitClaim, ScoreClaim
-from calibrant.monitoring.drift_curve import drift_curve
+from calibrant.monitoring.monitor import drift_curve
 from calibrant.tables.columns import starred, starred_levels
 from calibrant.tables.engines.choosing import choose, columns_of
 from calibrant.tables.evaluate import evaluate

@@ -33,8 +33,7 @@ from calibrant.decisions.thresholds import NeymanPearsonClassifier
 from calibrant.errors import InputError, naming
 from calibrant.metrics.comparison import compare
 from calibrant.metrics.several import CHOSEN_BY
-from calibrant.monitoring.lock import Lock
-from calibrant.monitoring.promises import SwapCheck, check_promise
+from calibrant.monitoring.promises import Lock, SwapCheck, check_promise
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pairs import read_paired
 from calibrant.questions.rules import QuestionRules

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-    from calibrant.monitoring.drift_curve import DriftCurve
-    from calibrant.monitoring.monitor import CalibrationMonitor
+    from calibrant.monitoring.monitor import CalibrationMonitor, DriftCurve
 
 __all__ = ["DriftDisplay"]
 

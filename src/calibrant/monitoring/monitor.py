@@ -1,26 +1,215 @@
-"""Sequential monitoring of calibration, with a bounded probability of any false alarm."""
+"""Sequential monitoring of calibration, with a bounded probability of any false alarm.
 
+Advice to recalibrate or not, from the evidence of drift and the possible gain.
+
+Calibration over time by batch, as numbers for the display.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant._numerics.bins import equal_width_index, grouped_sums
+from calibrant._numerics.bins import binned_errors, equal_width_index, grouped_sums, inverted_limits
+from calibrant._numerics.intervals import quotient
 from calibrant._numerics.online import growth_since, likeliest_start, log_evidence, next_stakes
+from calibrant.calibrators.trust import EVIDENCE, LEAST_ROWS
 from calibrant.core.calibrator import require_fitted
 from calibrant.core.domain import domain_of_input
 from calibrant.core.estimators import BaseEstimator, require_count, trial
 from calibrant.core.forecast import require_levels
 from calibrant.core.forecast_record import PIT_LEVELS, levels_of, pit_counts, read_forecast
 from calibrant.core.given import Inputs
+from calibrant.core.guarantee import Record, Result
+from calibrant.core.metric import require_level
 from calibrant.core.reading import read_labelled
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
-from calibrant.monitoring.advice import Advice, advise, change_said, no_drift
-from calibrant.monitoring.claims import PitClaim, ScoreClaim, learned_band
-from calibrant.monitoring.drift_curve import DriftCurve, drift_curve
+from calibrant.monitoring.claims import PitClaim, ScoreClaim, learned_band, reweighted_gain
 
-__all__ = ["CalibrationMonitor"]
+__all__ = [
+    "Advice",
+    "CalibrationMonitor",
+    "DriftCurve",
+    "advise",
+    "change_said",
+    "drift_curve",
+    "no_drift",
+]
+
+
+#: Minimum likelihood ratio of a change at a batch against errors since the first.
+TOLD_APART = 20.0
+#: Standard errors by which a re-fit must gain more than an offset, which is simpler.
+SHAPE = 2.0
+
+
+@dataclass(frozen=True)
+class Advice(Result):
+    """Advice on the calibration, with its reason; ``print`` it for both.
+
+    Attributes
+    ----------
+    decision : "leave" (no evidence of drift), "re-offset" (drift, and one number for all rows
+        repairs it: an offset of the log-odds, or of the forecasts), "re-fit" (drift, and a re-fit
+        gains more), or "wait" (drift, but the rows since then do not show a gain yet).
+    reason : one sentence.
+    since : time of the batch from which the calibration is most likely wrong, or None without an
+        alarm. If it is the first batch, nothing has changed: the reason says that the predictions
+        were never calibrated, or not as in the reference.
+    rows : rows since then, or all rows without an alarm.
+    gain, standard_error : out-of-fold gain of a re-fit on those rows in the log loss of the
+        confidence or risk, or for forecasts of the interval between levels that holds the outcome;
+        nan without an alarm, or with too few rows.
+    changed : list
+        "rates" where an offset suffices, as after a change of the class rates, or else "relation",
+        of outcomes to predictions; and "inputs" where the predictions are distributed differently
+        than before.
+    gains : dict of gains: "re-offset", "re-fit", and "re-weight", of a fit on the rows before,
+        weighted to the predictions since
+    """
+
+    decision: str
+    reason: str
+    since: Any
+    rows: float
+    gain: float
+    standard_error: float
+    changed: list[str]
+    gains: dict[str, float]
+
+    def __str__(self) -> str:
+        return f"{self.decision}. {self.reason[0].upper()}{self.reason[1:]}."
+
+
+def no_drift(rows: float, seen: str) -> Advice:
+    """Return the advice without an alarm."""
+    reason = f"no drift shown in {rows:,.0f} rows ({seen})"
+    return Advice("leave", reason, None, rows, float("nan"), float("nan"), [], {})
+
+
+def advise(
+    claim: ScoreClaim | PitClaim,
+    sums: np.ndarray,
+    change: str,
+    since: Any,
+    target: Any,
+    earlier: np.ndarray | None = None,
+) -> Advice:
+    """Return the advice after an alarm, from the sums of the batches from ``since`` on; ``change``
+    describes the change there, and ``earlier`` are the sums before.
+    """
+    rows, found = claim.rows(sums), change
+    if isinstance(claim, PitClaim):
+        found = f"{found}: {claim.words(sums)}"
+    if rows < LEAST_ROWS:
+        reason = f"{found}; {rows:,.0f} rows since then are too few to fit on"
+        return Advice("wait", reason, since, rows, float("nan"), float("nan"), [], {})
+    each = {kind: claim.refit_gain(sums, kind) for kind in ("re-offset", "re-fit")}
+    more, more_error = claim.refit_gain(sums, "re-fit", "re-offset")
+    changed = ["relation" if more > SHAPE * more_error else "rates"]
+    if isinstance(claim, ScoreClaim) and earlier is not None:
+        each["re-weight"] = reweighted_gain(earlier, sums)
+        changed += ["inputs"] if claim.inputs_changed(earlier, sums) else []
+    offset_gains = each["re-offset"][0] > EVIDENCE * each["re-offset"][1]
+    decision = "re-offset" if changed[0] == "rates" and offset_gains else "re-fit"
+    gain, error = each[decision]
+    size, gains = f"{gain:.4f} ± {error:.4f}", {kind: one[0] for kind, one in each.items()}
+    if gain <= EVIDENCE * error:
+        reason = (
+            f"{found}; the {rows:,.0f} rows since then do not show yet that a re-fit helps (log"
+            f" loss lower by {size})"
+        )
+        return Advice("wait", reason, since, rows, gain, error, changed, gains)
+    watched = {"answer": "confidence", "forecast": "forecast's intervals"}.get(target, "risk")
+    repair = "an offset" if decision == "re-offset" else "a re-fit"
+    reason = (
+        f"{found}; {repair} on the {rows:,.0f} rows since then takes {size} off the log loss of the"
+        f" {watched} out of fold"
+    )
+    return Advice(decision, reason, since, rows, gain, error, changed, gains)
+
+
+def change_said(times: Sequence[Any], start: int, growth: np.ndarray, reference: bool) -> str:
+    """Describe the evidence: a change at the batch ``start``, or errors from the first one on;
+    ``growth`` is that of stakes placed at each batch.
+    """
+    first, since = times[0], times[start]
+    if start > 0 and growth[start] - growth[0] < np.log(TOLD_APART):
+        return (
+            f"the predictions are miscalibrated, most likely since {since}; earlier batches do not"
+            " show that they were ever calibrated"
+        )
+    if start > 0:
+        return f"the calibration has changed, most likely since {since}"
+    if reference:
+        return f"the calibration is not that of the reference, from the first batch on ({first})"
+    return f"the predictions were never calibrated, from the first batch on ({first})"
+
+
+N_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class DriftCurve(Record):
+    """Table with one row a batch: its time, rows, confidence and accuracy, calibration error as
+    measured, the debiased error with its interval, the log evidence for drift after it, and whether
+    the alarm was on.
+
+    For forecasts ``confidence`` and ``accuracy`` are the level and the coverage of the widest
+    interval between levels, and the error is the mean gap over levels between the level and the
+    share of outcomes below that quantile.
+    """
+
+    time: np.ndarray
+    n: np.ndarray
+    confidence: np.ndarray
+    accuracy: np.ndarray
+    ece: np.ndarray
+    error: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    log_evidence: np.ndarray
+    alarm: np.ndarray
+
+
+def drift_curve(
+    claim: ScoreClaim | PitClaim,
+    batches: np.ndarray,
+    times: Sequence[Any],
+    path: np.ndarray,
+    threshold: float,
+    level: float | None = 0.95,
+) -> DriftCurve:
+    """Compute the curve of batches from their sums, the log evidence after each and the alarm's
+    threshold.
+
+    Noise is simulated from the hits of each bin, seeded. Without a level there are no intervals.
+    """
+    if level is not None:
+        require_level(level)
+    n, total, hits = claim.stated(batches).T
+    counted = claim.errors(batches)
+    error, low, high = (
+        np.array([_limits(claim, *each, level) for each in zip(batches, counted, strict=True)])
+        .reshape(-1, 3)
+        .T
+    )
+    alarm = np.maximum.accumulate(path >= np.log(threshold))
+    time = np.array(times, dtype=object)
+    ece = binned_errors(counted[..., 0], counted[..., 1] - counted[..., 2], 1)
+    return DriftCurve(
+        time, n, quotient(total, n), quotient(hits, n), ece, error, low, high, path, alarm
+    )
+
+
+def _limits(claim: Any, sums: np.ndarray, counted: np.ndarray, level: float | None) -> Any:
+    """Return (debiased error, low, high) of one batch; nan without rows, or without a level."""
+    if level is None or not sums.any():
+        return np.full(3, np.nan)
+    return inverted_limits(counted[None], claim.redrawn(sums, N_DRAWS)[:, None], 1, level)[:3]
 
 
 class CalibrationMonitor(Saved, BaseEstimator):

@@ -11,9 +11,7 @@ from calibrant._numerics.bins import equal_width_index, grouped_sums
 from calibrant.core.forecast_record import ForecastRecord
 from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError
-from calibrant.monitoring.advice import Advice
-from calibrant.monitoring.drift_curve import DriftCurve
-from calibrant.monitoring.monitor import CalibrationMonitor
+from calibrant.monitoring.monitor import Advice, CalibrationMonitor, DriftCurve
 
 if TYPE_CHECKING:
     from calibrant.core.groups import Groups

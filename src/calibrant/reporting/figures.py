@@ -16,7 +16,7 @@ from calibrant.displays.event import IsotonicCurveDisplay
 from calibrant.displays.svg import as_svg
 from calibrant.metrics.curves.distribution import RiskCoverageCurve
 from calibrant.metrics.curves.isotonic import IsotonicCurve
-from calibrant.monitoring.drift_curve import DriftCurve
+from calibrant.monitoring.monitor import DriftCurve
 
 __all__ = [
     "CORP",

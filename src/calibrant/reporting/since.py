@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.errors import InputError
-from calibrant.monitoring.estimated_performance import PerformanceEstimate, estimates
+from calibrant.monitoring.estimates import PerformanceEstimate, estimates
 
 __all__ = ["Since", "since_then"]
 
