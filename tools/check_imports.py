@@ -30,7 +30,6 @@ ORDER = (
     "audits",
     "monitoring",
     "displays",
-    "comparison",
     "reporting",
     "export",
     "adapters",

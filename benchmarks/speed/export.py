@@ -24,9 +24,9 @@ import numpy as np
 
 import calibrant as cb
 from calibrant import export
-from calibrant.comparison.given import shown_name
 from calibrant.core.compiled import Compiled
 from calibrant.export.subject import QUANTILES
+from calibrant.reporting.calibrator_given import shown_name
 
 CLASSES, ROWS = 4, 2_000
 METHODS = [

@@ -15,14 +15,14 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from calibrant.cli.data_file import FILES
-from calibrant.comparison.choice import CODE
-from calibrant.comparison.given import RESOLVE, adopted
 from calibrant.core import MeanMetric, Tags, register
 from calibrant.core.calibrator import DomainCalibrator, require_fitted
 from calibrant.core.domain import Domain
 from calibrant.core.given import PlainRows
 from calibrant.errors import InputError
 from calibrant.metrics.several import CHOSEN_BY, Choosing
+from calibrant.reporting.calibrator_given import RESOLVE, adopted
+from calibrant.reporting.choice import CODE
 from calibrant.reporting.tables import TABLES
 
 __all__ = ["QUESTIONS", "QuestionLoss", "QuestionTemperature", "Questions", "question_log_loss"]

@@ -16,7 +16,6 @@ from calibrant.calibrators.maps.isotonic import Isotonic as Isotonic
 from calibrant.calibrators.maps.sigmoids import Platt as Platt
 from calibrant.calibrators.multiclass import OneVsRest as OneVsRest
 from calibrant.calibrators.temperature import TemperatureScaling as TemperatureScaling
-from calibrant.comparison.versions import compare_versions as compare_versions
 from calibrant.core.cards import cite as cite
 from calibrant.core.exports import __version__ as __version__
 from calibrant.core.forecast import NormalForecast as NormalForecast
@@ -44,6 +43,7 @@ from calibrant.regression.regressor import ConformalRegressor as ConformalRegres
 from calibrant.regression.scaling import StdScaling as StdScaling
 from calibrant.reporting.paper import figure as figure
 from calibrant.reporting.report import report as report
+from calibrant.reporting.versions import compare_versions as compare_versions
 from calibrant.tables.evaluate import evaluate as evaluate
 
 __all__: list[str]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.comparison.before_after import Compared
 from calibrant.core.predictions import read
+from calibrant.reporting.before_after import Compared
 from calibrant.reporting.by_class import UNCALIBRATED, methods_by_class
 
 

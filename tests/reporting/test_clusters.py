@@ -7,10 +7,10 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.comparison.before_after import compare
 from calibrant.core.groups import clustered
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
+from calibrant.reporting.before_after import compare
 from calibrant.reporting.chance import chance_error
 from calibrant.reporting.states import Seen
 

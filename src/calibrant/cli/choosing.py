@@ -16,12 +16,12 @@ from calibrant.cli.reading import columns_of, features_of
 from calibrant.cli.scores import measured_scores
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
-from calibrant.comparison.given import resolve, shown_name
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.map import Map
 from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
 from calibrant.monitoring.promises import Lock, read_lock
+from calibrant.reporting.calibrator_given import resolve, shown_name
 
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report

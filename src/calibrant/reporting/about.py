@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.comparison.choice import made_by
 from calibrant.core.exports import __version__
 from calibrant.core.groups import in_order
 from calibrant.core.model_outputs import is_fitted
+from calibrant.reporting.choice import made_by
 
 __all__ = ["About", "call_of", "data_hash", "period_of"]
 

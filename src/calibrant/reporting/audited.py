@@ -3,8 +3,8 @@
 from typing import Any
 
 from calibrant.audits.audit import audit_record
-from calibrant.comparison.before_after import Compared
 from calibrant.reporting.advice import EVERY
+from calibrant.reporting.before_after import Compared
 from calibrant.reporting.report_table import Asked, ReportTable
 
 __all__ = ["audited", "drawn_groups", "drawn_row", "worst_groups"]

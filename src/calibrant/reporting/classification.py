@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from calibrant import metrics
-from calibrant.comparison.before_after import Compared
-from calibrant.comparison.scores import Measure
 from calibrant.core.given import Inputs
 from calibrant.core.metric_kinds import Metric
 from calibrant.core.model_outputs import is_fitted
@@ -17,7 +15,9 @@ from calibrant.core.reading import CLASSIFICATION as DOMAIN
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import curves
+from calibrant.reporting.before_after import Compared
 from calibrant.reporting.cautions import cautions, vetoes
+from calibrant.reporting.compared_scores import Measure
 from calibrant.reporting.curves import Confusion
 from calibrant.reporting.distance import distance
 from calibrant.reporting.evidence import confidence, explained, latent, signals

@@ -18,9 +18,9 @@ from calibrant._numerics.logistic import (
     smoothed_targets,
 )
 from calibrant.calibrators.separation import NearestRows
-from calibrant.comparison.scores import Measure, Score, score_table
 from calibrant.core.folds import make_splits
 from calibrant.core.predictions import Predictions
+from calibrant.reporting.compared_scores import Measure, Score, score_table
 from calibrant.reporting.regions import worth_of
 
 __all__ = ["Explained", "distance"]

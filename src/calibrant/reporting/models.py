@@ -8,7 +8,6 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant.comparison.scores import Estimate
 from calibrant.core.domain import domain_of
 from calibrant.core.estimators import seeded
 from calibrant.core.given import Inputs
@@ -19,6 +18,7 @@ from calibrant.core.text_table import rounded
 from calibrant.errors import InputError
 from calibrant.metrics.comparison import Comparison, PairRow, compare, read_models
 from calibrant.reporting.about import About
+from calibrant.reporting.compared_scores import Estimate
 from calibrant.reporting.summary import SCHEMA, Verdict
 from calibrant.reporting.tables import TABLES
 

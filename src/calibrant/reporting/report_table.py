@@ -13,8 +13,6 @@ import numpy as np
 
 from calibrant import metrics
 from calibrant.calibrators.confidence import SignalAccuracy
-from calibrant.comparison.before_after import Compared
-from calibrant.comparison.scores import Measure
 from calibrant.core.domain import Domain
 from calibrant.core.groups import n_clusters
 from calibrant.core.metric_kinds import MeanMetric, Metric
@@ -25,7 +23,9 @@ from calibrant.metrics.bounds import bound_of_sums
 from calibrant.metrics.several import CHOSEN_BY
 from calibrant.reporting import cautions, curves
 from calibrant.reporting.advice import Evidence
+from calibrant.reporting.before_after import Compared
 from calibrant.reporting.chance import chance_error
+from calibrant.reporting.compared_scores import Measure
 from calibrant.reporting.evidence import Confidence
 from calibrant.reporting.miscalibration import Miscalibration, miscalibration
 from calibrant.reporting.promises import Promises

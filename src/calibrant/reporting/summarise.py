@@ -10,11 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.audits.sample import columns_of, shown_groups
-from calibrant.comparison.alternatives import against_chosen, alternatives, best
-from calibrant.comparison.before_after import Compared, compare, final
-from calibrant.comparison.choice import choice
-from calibrant.comparison.given import groups_of, resolve, several
-from calibrant.comparison.scores import Score, score_table
 from calibrant.core.arrays import require_pairs
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.domain import columns_named, domain_of_input
@@ -23,9 +18,14 @@ from calibrant.core.groups import WeightKind, clustered, label_columns
 from calibrant.errors import InputError
 from calibrant.reporting.about import About, period_of
 from calibrant.reporting.advice import Evidence
+from calibrant.reporting.alternatives import against_chosen, alternatives, best
 from calibrant.reporting.audited import audited, worst_groups
+from calibrant.reporting.before_after import Compared, compare, final
 from calibrant.reporting.by_class import methods_by_class
+from calibrant.reporting.calibrator_given import groups_of, resolve, several
 from calibrant.reporting.cautions import evaluation_cautions
+from calibrant.reporting.choice import choice
+from calibrant.reporting.compared_scores import Score, score_table
 from calibrant.reporting.drift import drift, read_times
 from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.miscalibration import Miscalibration

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from calibrant.comparison.alternatives import Alternative
-from calibrant.comparison.before_after import Compared
-from calibrant.comparison.choice import Choice
-from calibrant.comparison.given import shown_name
-from calibrant.comparison.scores import Score
 from calibrant.core.guarantee import Known, plain
 from calibrant.reporting.about import About
+from calibrant.reporting.alternatives import Alternative
+from calibrant.reporting.before_after import Compared
 from calibrant.reporting.by_class import ByClass
+from calibrant.reporting.calibrator_given import shown_name
 from calibrant.reporting.chance import Chance
+from calibrant.reporting.choice import Choice
+from calibrant.reporting.compared_scores import Score
 from calibrant.reporting.drift import Drift
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.regions import Place

@@ -9,13 +9,13 @@ import numpy as np
 from calibrant import metrics
 from calibrant._numerics.intervals import wilson
 from calibrant._numerics.thresholds import probability_scale
-from calibrant.comparison.before_after import Compared
-from calibrant.comparison.scores import Measure, Score, score_table
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import curves
 from calibrant.reporting.advice import Evidence
+from calibrant.reporting.before_after import Compared
 from calibrant.reporting.chance import Chance
 from calibrant.reporting.classification import CLASSIFICATION, Classes
+from calibrant.reporting.compared_scores import Measure, Score, score_table
 from calibrant.reporting.distance import distance
 from calibrant.reporting.event.quality import RatePromises, cautions, quality, rate_promises, vetoes
 from calibrant.reporting.event.verdict import verdict

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from calibrant import metrics
 from calibrant._numerics.bins import enough_bins, grouped_sums
 from calibrant._numerics.intervals import wilson
-from calibrant.comparison.before_after import Compared
-from calibrant.comparison.scores import Measure, as_it_is
 from calibrant.core.forecast import NormalForecast, require_order
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.metric_kinds import MeanMetric, Metric, RootMeanMetric, SumMetric
@@ -19,6 +17,8 @@ from calibrant.core.reading import REGRESSION as DOMAIN
 from calibrant.errors import InputError
 from calibrant.metrics.curves.forecasts import interval_curve
 from calibrant.reporting.advice import Evidence
+from calibrant.reporting.before_after import Compared
+from calibrant.reporting.compared_scores import Measure, as_it_is
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.regions import (
     REGIONS,

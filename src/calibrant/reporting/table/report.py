@@ -12,12 +12,12 @@ import numpy as np
 from calibrant._numerics.bins import LOGIT_CELLS, REACH
 from calibrant.calibrators.multiclass import OneVsRest
 from calibrant.calibrators.temperature import Identity
-from calibrant.comparison.before_after import Compared
-from calibrant.comparison.choice import choice
-from calibrant.comparison.given import resolve, shown_name
 from calibrant.core.labels import class_array
 from calibrant.core.predictions import Predictions
 from calibrant.reporting.about import About
+from calibrant.reporting.before_after import Compared
+from calibrant.reporting.calibrator_given import resolve, shown_name
+from calibrant.reporting.choice import choice
 from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.report import Report
 from calibrant.reporting.report_table import Asked, Decisions

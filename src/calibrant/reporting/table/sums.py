@@ -15,11 +15,11 @@ from calibrant._numerics.bins import (
     equal_width_index,
     grouped_sums,
 )
-from calibrant.comparison.scores import Change, Estimate, Measure, Score, apart, reading
 from calibrant.core.metric_kinds import MeanMetric
 from calibrant.core.predictions import Predictions
 from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.comparison import PairedDifference, meaning
+from calibrant.reporting.compared_scores import Change, Estimate, Measure, Score, apart, reading
 from calibrant.reporting.regions import REGIONS, by_class, confidence_gaps
 from calibrant.reporting.states import BIN_COUNTS, CLASS_BINS, DRAWN_CLASSES, Counts, Seen
 

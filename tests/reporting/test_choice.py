@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.comparison.choice import choice
 from calibrant.core.predictions import read
+from calibrant.reporting.choice import choice
 from calibrant.reporting.evidence import confidence
 
 

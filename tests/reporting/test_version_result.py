@@ -3,8 +3,8 @@
 import json
 import math
 
-from calibrant.comparison.version_result import GroupMove, Move, VersionComparison
 from calibrant.monitoring import SwapCheck
+from calibrant.reporting.version_result import GroupMove, Move, VersionComparison
 
 
 def result(advice, needed=0.0):

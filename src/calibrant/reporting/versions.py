@@ -14,8 +14,6 @@ from calibrant._numerics.intervals import mean_limits, normal_quantile, powers
 from calibrant._numerics.pooling import row_sums
 from calibrant.audits.audit import audited
 from calibrant.audits.sample import Column, ScoreSample, cells, columns_of, family
-from calibrant.comparison.given import resolve
-from calibrant.comparison.version_result import GroupMove, Move, VersionComparison
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import DomainCalibrator
 from calibrant.core.domain import Domain, Facet, columns_named, domain_of_input
@@ -37,6 +35,8 @@ from calibrant.monitoring.promises import Lock, SwapCheck, check_promise
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pairs import read_paired
 from calibrant.questions.rules import QuestionRules
+from calibrant.reporting.calibrator_given import resolve
+from calibrant.reporting.version_result import GroupMove, Move, VersionComparison
 
 __all__ = ["compare_versions"]
 

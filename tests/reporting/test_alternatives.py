@@ -1,9 +1,9 @@
 from types import SimpleNamespace
 
-from calibrant.comparison.alternatives import alternatives, best
-from calibrant.comparison.scores import Change, Estimate, Score
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.predictions import read
+from calibrant.reporting.alternatives import alternatives, best
+from calibrant.reporting.compared_scores import Change, Estimate, Score
 
 RECORDS = {
     "classification": read([[0.4, 0.6]], [1]),

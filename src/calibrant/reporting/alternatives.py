@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from calibrant.comparison.scores import Estimate
 from calibrant.core.domain import domain_of
 from calibrant.metrics.comparison import PairRow
 from calibrant.metrics.comparison import compare as in_pairs
 from calibrant.metrics.several import CHOSEN_BY
+from calibrant.reporting.compared_scores import Estimate
 
 __all__ = ["Alternative", "against_chosen", "alternatives", "best"]
 

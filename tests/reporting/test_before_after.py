@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.comparison.before_after import compare, final
 from calibrant.core.folds import out_of_fold
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
+from calibrant.reporting.before_after import compare, final
 
 
 def classes(n=300, seed=0):

@@ -3,10 +3,10 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.comparison.scores import Change, Estimate, Measure, reading, score_table
 from calibrant.core.predictions import read
 from calibrant.metrics import expected_calibration_error, interval_coverage, interval_width
 from calibrant.reporting.classification import ERRORS, SCORES, SIDES
+from calibrant.reporting.compared_scores import Change, Estimate, Measure, reading, score_table
 from calibrant.reporting.event.task import METRICS as OF_EVENTS
 from calibrant.reporting.report_table import RANKING
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from calibrant.comparison.given import shown_name
 from calibrant.core.domain import Facet, Record, domain_of
 from calibrant.core.estimators import explained
 from calibrant.core.exports import public_path
 from calibrant.core.forecast import NormalForecast
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.questions.domain import QUESTIONS
+from calibrant.reporting.calibrator_given import shown_name
 
 __all__ = ["Choice", "choice", "made_by"]
 
