@@ -32,7 +32,6 @@ ORDER = (
     "displays",
     "reporting",
     "export",
-    "adapters",
     "testing",
     "cli",
     "__main__",

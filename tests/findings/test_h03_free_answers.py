@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.adapters import pydantic_cases
 from calibrant.monitoring import Lock
-from calibrant.questions import AutoQuestionCalibrator, IsotonicQuestions, QuestionCascade
+from calibrant.questions import (
+    AutoQuestionCalibrator,
+    IsotonicQuestions,
+    QuestionCascade,
+    pydantic_cases,
+)
 from calibrant.questions.domain import (
     question_accuracy,
     question_brier,

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.adapters import decision_answers, inspect_samples, lm_eval_samples, pydantic_cases
 from calibrant.errors import InputError
+from calibrant.questions import decision_answers, inspect_samples, lm_eval_samples, pydantic_cases
 
 #: A value that leaves the field out.
 ABSENT = object()

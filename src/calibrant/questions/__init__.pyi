@@ -2,6 +2,7 @@ from calibrant.questions.automatic import AutoQuestionCalibrator as AutoQuestion
 from calibrant.questions.automatic import IsotonicQuestions as IsotonicQuestions
 from calibrant.questions.calibrator import QuestionCalibrator as QuestionCalibrator
 from calibrant.questions.cascade import QuestionCascade as QuestionCascade
+from calibrant.questions.decision_models import decision_answers as decision_answers
 from calibrant.questions.domain import QuestionAccuracy as QuestionAccuracy
 from calibrant.questions.domain import QuestionBrier as QuestionBrier
 from calibrant.questions.domain import QuestionGap as QuestionGap
@@ -12,10 +13,13 @@ from calibrant.questions.domain import question_brier as question_brier
 from calibrant.questions.domain import question_gap as question_gap
 from calibrant.questions.domain import question_log_loss as question_log_loss
 from calibrant.questions.domain import question_ranked_score as question_ranked_score
+from calibrant.questions.inspect_logs import inspect_samples as inspect_samples
 from calibrant.questions.judged import RateComparison as RateComparison
 from calibrant.questions.judged import Transport as Transport
 from calibrant.questions.judged import audit_transport as audit_transport
 from calibrant.questions.judged import compare_rates as compare_rates
+from calibrant.questions.lm_eval import lm_eval_samples as lm_eval_samples
+from calibrant.questions.pydantic_evals import pydantic_cases as pydantic_cases
 from calibrant.questions.rates import RateEstimate as RateEstimate
 from calibrant.questions.rates import estimate_rate as estimate_rate
 from calibrant.questions.rates import labels_for_width as labels_for_width

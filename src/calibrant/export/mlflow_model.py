@@ -72,7 +72,7 @@ class MlflowCalibrator:
         mlflow.pyfunc.log_model(
             name="calibrator",
             data_path="calibrator.calibrant",
-            loader_module="calibrant.adapters.mlflow_model",
+            loader_module="calibrant.export.mlflow_model",
             pip_requirements=["calibrant"],
         )
 

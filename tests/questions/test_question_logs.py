@@ -4,8 +4,13 @@ import json
 
 import pytest
 
-from calibrant.adapters import decision_answers, inspect_samples, lm_eval_samples, pydantic_cases
-from calibrant.questions import read_questions
+from calibrant.questions import (
+    decision_answers,
+    inspect_samples,
+    lm_eval_samples,
+    pydantic_cases,
+    read_questions,
+)
 
 
 def test_samples_of_lm_eval(tmp_path):
