@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.export import MlflowCalibrator, trusted_types
-from calibrant.export.mlflow_model import _load_pyfunc
+from calibrant.export.mlflow import _load_pyfunc
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_mlflow_keeps_and_loads_both(tmp_path, rows):
     mlflow.pyfunc.save_model(
         tmp_path / "calibrator",
         data_path=str(fitted.save(tmp_path / "c.calibrant")),
-        loader_module="calibrant.export.mlflow_model",
+        loader_module="calibrant.export.mlflow",
         pip_requirements=["calibrant"],
     )
     loaded = mlflow.pyfunc.load_model(str(tmp_path / "calibrator"))

@@ -8,7 +8,7 @@ import pytest
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.export import append_to_onnx, to_onnx
-from calibrant.export.onnx_nodes import BLOCK
+from calibrant.export.onnx import BLOCK
 from calibrant.export.subject import QUANTILES
 
 onnx = pytest.importorskip("onnx")

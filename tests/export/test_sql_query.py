@@ -11,7 +11,7 @@ import calibrant as cb
 from calibrant.core.group_levels import GroupLevels
 from calibrant.errors import InputError
 from calibrant.export import to_json, to_sql
-from calibrant.export.sql_columns import position
+from calibrant.export.sql import position
 
 sqlglot = pytest.importorskip("sqlglot")
 duckdb = pytest.importorskip("duckdb")

@@ -9,7 +9,7 @@ from calibrant._numerics.logistic import ZERO_FLOOR
 from calibrant.calibrators.classifier import CalibratedClassifier
 from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
-from calibrant.export.onnx_nodes import written
+from calibrant.export.onnx import written
 from calibrant.export.subject import subject_of
 
 __all__ = ["register_skl2onnx"]
