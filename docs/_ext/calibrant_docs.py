@@ -1,10 +1,10 @@
 """What the pages need from the package itself: the reference, page by page, and tables of methods,
 so that neither can drift.
 
-``.. calibrant-table:: maps`` (or scalings, confidence, signals, metrics, ...) lists what that
-folder exports with the facts that its tags or class variables declare. The reference gets one page
-for each exported name, written when Sphinx starts; what a See Also names leads there, and one that
-leads nowhere is a warning.
+``.. calibrant-table:: Displays`` (or another heading of the reference) lists what stands there with
+the facts that its tags or class variables declare. The reference gets one page for each exported
+name, written when Sphinx starts; what a See Also names leads there, and one that leads nowhere is a
+warning.
 """
 
 import importlib
@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from docutils.parsers.rst import directives
-from sklearn.base import BaseEstimator
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.nodes import make_refnode
@@ -42,26 +41,38 @@ OPENING = {
     "Forecasts of a number and their error bars": ("StdScaling", "NormalForecast"),
     "Displays": ("ReliabilityDisplay",),
 }
-#: Heading of the reference -> the folders it lists, in the order in which people need them.
+#: Heading of the reference -> the folders and files of the package whose names it lists.
 GROUPS = {
-    "Reports": ("comparison", "reporting", "core.cards", "audits"),
+    "Reports": ("reporting", "core.cards", "audits"),
     "Metrics": ("metrics",),
-    "Calibrators of class probabilities": ("scalings", "select"),
-    "Calibrators of one score (maps)": ("maps",),
-    "Wrappers of models and calibrators": ("pools", "wrap", "models"),
+    "Calibrators of class probabilities": tuple(
+        f"calibrators.{name}"
+        for name in (
+            *("temperature", "matrix", "ensembles", "order_preserving", "gaussian_process"),
+            *("auto", "label_shift"),
+        )
+    ),
+    "Calibrators of one score (maps)": ("calibrators.maps",),
+    "Wrappers of models and calibrators": tuple(
+        f"calibrators.{name}" for name in ("pool", "groups", "multiclass", "classifier")
+    ),
     "Forecasts of a number and their error bars": (
         *("regression", "core.forecast", "core.joint_normal", "core.quantile_forecast"),
     ),
     "Decisions: sets, thresholds and costs": ("decisions",),
     "Questions: answers, many labels, ordered labels": ("questions",),
-    "Confidence in an answer": ("confidence",),
-    "Signals for the confidence": ("signals",),
-    "Indexes and reductions of training points": ("neighbors",),
+    "Confidence in an answer": tuple(
+        f"calibrators.{name}"
+        for name in ("confidence", "confidence_curve", "geometric", "hoki", "stacked_confidence")
+    ),
+    "Signals for the confidence": ("calibrators.separation", "calibrators.label_stability"),
+    "Indexes and reductions of training points": (
+        *("calibrators.neighbors", "calibrators.stored_points", "calibrators.reductions"),
+    ),
     "Displays": ("displays",),
-    "Change over time": ("online", "shift", "monitoring"),
-    "Planning and internal validation": ("plan", "validation"),
-    "Tables of any size": ("frames",),
-    "Export to other languages and services": ("export", "adapters"),
+    "Change over time": ("monitoring",),
+    "Tables of any size": ("tables",),
+    "Export to other languages and services": ("export",),
     "Contracts and saved files": ("core",),
     "Checks of your own methods": ("testing",),
     "Data sets": ("datasets",),
@@ -73,22 +84,15 @@ GROUPS = {
 #: What offers names, in the order a reader meets them: a name is described at its first.
 FACES = (
     "calibrant",
-    "calibrant.metrics",
     *(
-        f"calibrant.{package}"
-        for package in (
-            *("scalings", "maps", "confidence", "signals", "wrap", "regression"),
-            *("decisions", "questions", "online", "shift", "frames", "monitoring", "plan"),
-            *("displays", "export"),
-            *("adapters", "core", "testing", "datasets", "errors"),
+        f"calibrant.{area}"
+        for area in (
+            *("metrics", "calibrators", "regression", "decisions", "questions", "tables"),
+            *("monitoring", "displays", "export", "core", "testing", "datasets", "errors"),
         )
     ),
     "calibrant.reporting.report",
     "calibrant.displays.paper",
-)
-#: Modules of estimators that are passed as an option, each at the path of its module.
-OPTIONS = tuple(
-    f"calibrant.calibrators.{name}" for name in ("neighbors", "stored_points", "reductions")
 )
 #: Modules of which only these names are public.
 ALONE = {
@@ -108,16 +112,6 @@ def exported():
             if callable(value) and id(value) not in seen:
                 seen.add(id(value))
                 yield path, name, value
-    for name in OPTIONS:
-        yield from options(importlib.import_module(name))
-
-
-def options(module):
-    """The same of a module that exports what is passed as an option: its estimators."""
-    for name in module.__all__:
-        value = getattr(module, name)
-        if inspect.isclass(value) and issubclass(value, BaseEstimator):
-            yield module.__name__, name, value
 
 
 def subject(value):
@@ -125,11 +119,14 @@ def subject(value):
     return type(value) if isinstance(value, Metric) else value
 
 
-def folder(value):
-    """The folder of the package that defines a value, or its file where GROUPS names that."""
-    module = subject(value).__module__.removeprefix("calibrant.")
-    named = any(module in folders for folders in GROUPS.values())
-    return module if named else module.split(".")[0]
+def heading(value):
+    """The heading of the reference under which a value stands: that of the longest name of a
+    folder or file in which it is defined.
+    """
+    module = f"{subject(value).__module__}.".removeprefix("calibrant.")
+    titles = {f"{name}.": title for title, names in GROUPS.items() for name in names}
+    inside = [name for name in titles if module.startswith(name)]
+    return titles[max(inside, key=len)] if inside else "Other"
 
 
 def summary(value):
@@ -218,31 +215,30 @@ def write_reference(app):
 
 def sections():
     """(heading, rows of ``exported``) of the reference, in order; each name stands once."""
-    heading_of = {f: heading for heading, folders in GROUPS.items() for f in folders}
-    found = {"Start here": [], **{heading: [] for heading in GROUPS}}
+    found = {"Start here": [], **{title: [] for title in GROUPS}}
     for path, name, value in exported():
-        heading = heading_of.get(folder(value), "Other")
+        title = heading(value)
         if path == "calibrant.metrics":
-            heading = "Metrics"
+            title = "Metrics"
         if path == "calibrant" and name in OPENING["Start here"]:
-            heading = "Start here"
-        found[heading].append((path, name, value))
-    for heading, names in OPENING.items():
-        found[heading].sort(key=lambda row, n=names: n.index(row[1]) if row[1] in n else len(n))
+            title = "Start here"
+        found[title].append((path, name, value))
+    for title, names in OPENING.items():
+        found[title].sort(key=lambda row, n=names: n.index(row[1]) if row[1] in n else len(n))
     return found.items()
 
 
 def _index():
-    for heading, rows in sections():
-        yield from _section(heading, rows)
+    for title, rows in sections():
+        yield from _section(title, rows)
 
 
-def _section(heading, items):
+def _section(title, items):
     if not items:
         return
     yield from (
-        heading,
-        "-" * len(heading),
+        title,
+        "-" * len(title),
         "",
         ".. list-table::",
         "   :class: stacked",
@@ -372,8 +368,8 @@ def _promises(value):
 
 
 class MethodTable(SphinxDirective):
-    """``.. calibrant-table:: FOLDER [FOLDER ...]``: the exported methods of these folders and the
-    facts they declare.
+    """``.. calibrant-table:: HEADING``: the exported methods under a heading of the reference and
+    the facts they declare.
 
     ``:promises:`` lists those that declare ``promises``, with these.
     """
@@ -383,12 +379,11 @@ class MethodTable(SphinxDirective):
     option_spec: ClassVar = {"promises": directives.flag}
 
     def run(self):
-        folders = self.arguments[0].split()
         read = _promises if "promises" in self.options else _facts
         rows = [
             row
             for row in exported()
-            if folder(row[2]) in folders and (read is _facts or read(row[2]))
+            if heading(row[2]) == self.arguments[0] and (read is _facts or read(row[2]))
         ]
         if not rows:
             return []

@@ -12,7 +12,7 @@ import re
 from typing import ClassVar
 
 from arena_rows import evidence
-from calibrant_docs import exported, folder, has_card, page_name, subject, summary, tags_of
+from calibrant_docs import exported, has_card, heading, page_name, subject, summary, tags_of
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
@@ -139,7 +139,7 @@ class Cards(SphinxDirective):
         forecasts = has_card(value) and issubclass(value, cb.core.RegressionCalibrator)
         return (
             has_card(value)
-            and folder(value) in self.arguments[0].split()
+            and heading(value) in self.arguments[0].split(", ")
             and forecasts == ("forecasts" in self.options)
         )
 

@@ -1,12 +1,16 @@
 from calibrant import calibrators as calibrators
 from calibrant import core as core
+from calibrant import datasets as datasets
 from calibrant import decisions as decisions
 from calibrant import displays as displays
 from calibrant import errors as errors
 from calibrant import export as export
 from calibrant import metrics as metrics
 from calibrant import monitoring as monitoring
+from calibrant import questions as questions
 from calibrant import regression as regression
+from calibrant import tables as tables
+from calibrant import testing as testing
 from calibrant.audits.audit import audit as audit
 from calibrant.calibrators.auto import AutoCalibrator as AutoCalibrator
 from calibrant.calibrators.classifier import CalibratedClassifier as CalibratedClassifier

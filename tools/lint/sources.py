@@ -61,7 +61,6 @@ OLD_PACKAGES = {
     "calibrators",
     "calibrators/maps",
     "cli",
-    "comparison",
     "core",
     "datasets",
     "displays",

@@ -67,7 +67,7 @@ class NeighborIndex(Saved, BaseEstimator, ABC):
 
     See Also
     --------
-    neighbors.ExactIndex, neighbors.BruteIndex : the available indexes.
+    calibrators.ExactIndex, calibrators.BruteIndex : the available indexes.
     """
 
     metric: str
@@ -113,7 +113,7 @@ class BruteIndex(NeighborIndex):
 
     See Also
     --------
-    neighbors.ExactIndex : the same points, usually faster.
+    calibrators.ExactIndex : the same points, usually faster.
 
     Notes
     -----
@@ -236,7 +236,7 @@ class ExactIndex(NeighborIndex):
 
     See Also
     --------
-    neighbors.BruteIndex : the search by one matrix product.
+    calibrators.BruteIndex : the search by one matrix product.
 
     Notes
     -----

@@ -42,8 +42,8 @@ class RandomSubset(Saved, BaseEstimator):
 
     See Also
     --------
-    neighbors.ClassCentroids : means instead of points.
-    neighbors.RandomFeatures : fewer features instead of fewer points.
+    calibrators.ClassCentroids : means instead of points.
+    calibrators.RandomFeatures : fewer features instead of fewer points.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class ClassCentroids(Saved, BaseEstimator):
 
     See Also
     --------
-    neighbors.RandomSubset : a subset of unchanged points.
+    calibrators.RandomSubset : a subset of unchanged points.
 
     Notes
     -----
@@ -147,8 +147,8 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
 
     See Also
     --------
-    neighbors.RandomFeatures : a subset of unchanged features.
-    neighbors.AveragePool : a reduction of images.
+    calibrators.RandomFeatures : a subset of unchanged features.
+    calibrators.AveragePool : a reduction of images.
 
     Notes
     -----
@@ -199,8 +199,8 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
 
     See Also
     --------
-    neighbors.PrincipalComponents : the directions that vary most.
-    neighbors.RandomSubset : fewer points instead of fewer features.
+    calibrators.PrincipalComponents : the directions that vary most.
+    calibrators.RandomSubset : fewer points instead of fewer features.
 
     Notes
     -----
@@ -303,8 +303,8 @@ class AveragePool(_ImageReduction):
 
     See Also
     --------
-    neighbors.MaxPool, neighbors.BilinearResize : other ways to shrink images.
-    neighbors.PrincipalComponents : a reduction of rows that are not images.
+    calibrators.MaxPool, calibrators.BilinearResize : other ways to shrink images.
+    calibrators.PrincipalComponents : a reduction of rows that are not images.
 
     Notes
     -----
@@ -331,7 +331,7 @@ class MaxPool(_ImageReduction):
 
     See Also
     --------
-    neighbors.AveragePool, neighbors.BilinearResize : other ways to shrink images.
+    calibrators.AveragePool, calibrators.BilinearResize : other ways to shrink images.
 
     Examples
     --------
@@ -353,7 +353,7 @@ class BilinearResize(_ImageReduction):
 
     See Also
     --------
-    neighbors.AveragePool, neighbors.MaxPool : other ways to shrink images.
+    calibrators.AveragePool, calibrators.MaxPool : other ways to shrink images.
 
     Notes
     -----
@@ -388,7 +388,7 @@ class Grayscale(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    neighbors.AveragePool : fewer pixels instead of fewer colours.
+    calibrators.AveragePool : fewer pixels instead of fewer colours.
 
     Examples
     --------

@@ -6,6 +6,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -83,7 +84,7 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
     def get(name: str) -> Any:
         if name not in table:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{_suggestion(name)}")
         module = importlib.import_module(table[name])
         value = (
             _offered(module, name) if table[name] == f"{package}.{name}" else getattr(module, name)
@@ -106,6 +107,16 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
         lambda: sorted({*vars(sys.modules[package]), *table}),
         sorted(public, key=lambda name: (name[0].islower(), name)),
     )
+
+
+def _suggestion(name: str) -> str:
+    """The place of a name that another package offers, or of the most similar public name."""
+    if name.startswith("_"):
+        return ""
+    places = {n: f"cb{face[9:]}.{n}" for face in reversed(faces()) for n in exports(face)}
+    longer = sorted((place for place in places if place.startswith(name)), key=len)
+    near = longer or get_close_matches(name, places, n=1, cutoff=0.8)
+    return "".join(f"; did you mean {places[n]}?" for n in near[:1])
 
 
 def _offered(module: ModuleType, name: str) -> Any:

@@ -386,7 +386,7 @@ def validate(
 
     See Also
     --------
-    plan.validation_size : rows that an external validation needs.
+    metrics.validation_size : rows that an external validation needs.
     metrics.compute : metrics on rows that are new to the model.
 
     Notes

@@ -58,7 +58,7 @@ def apply(
 
     See Also
     --------
-    frames.sample, frames.sketch : draw rows, or compute sums, to fit the calibrator on.
+    tables.sample, tables.sketch : draw rows, or compute sums, to fit the calibrator on.
     evaluate : compute metrics of the written table.
 
     Examples

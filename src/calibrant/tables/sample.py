@@ -36,7 +36,7 @@ class RowSample(Saved):
 
     See Also
     --------
-    frames.sample : draws a RowSample.
+    tables.sample : draws a RowSample.
     """
 
     probabilities: np.ndarray
@@ -117,8 +117,8 @@ def sample(
 
     See Also
     --------
-    frames.sketch : summarise all rows as a histogram of the score.
-    frames.apply : apply the fitted calibrator.
+    tables.sketch : summarise all rows as a histogram of the score.
+    tables.apply : apply the fitted calibrator.
 
     Notes
     -----

@@ -37,7 +37,7 @@ class ScoreSketch(Saved):
 
     See Also
     --------
-    frames.sketch : computes a ScoreSketch.
+    tables.sketch : computes a ScoreSketch.
     ConfidenceCalibrator, GroupCalibrator : calibrators that can be fitted to it.
     """
 
@@ -191,8 +191,8 @@ def sketch(
 
     See Also
     --------
-    frames.sample : draw rows for calibrators of whole probability vectors.
-    frames.apply : apply the fitted calibrator.
+    tables.sample : draw rows for calibrators of whole probability vectors.
+    tables.apply : apply the fitted calibrator.
 
     Notes
     -----

@@ -61,7 +61,7 @@ class ClosedTest(
     See Also
     --------
     AutoCalibrator : an average of many maps by their out-of-fold scores.
-    plan.updating_size : the number of rows that an update needs.
+    metrics.updating_size : the number of rows that an update needs.
     Platt : a fit of intercept and slope without a test.
 
     Notes
