@@ -18,8 +18,8 @@ from calibrant.questions import (
     question_ranked_score,
     read_questions,
 )
+from calibrant.questions.calibrator import SignalStack
 from calibrant.questions.pooled_map import PooledMap
-from calibrant.questions.signals import SignalStack
 
 
 def world(n_questions=30, n_rows=25, a=0.4, b=0.2, spread=0.3, seed=0):

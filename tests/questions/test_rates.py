@@ -11,8 +11,8 @@ from calibrant.questions import (
     estimate_rate,
     labels_for_width,
 )
-from calibrant.questions.judged import CLUSTERS
-from calibrant.questions.residuals import influences, judge_weight
+from calibrant.questions.domain import influences, judge_weight
+from calibrant.questions.rates import CLUSTERS
 from calibrant.questions.scored_rows import Sample
 
 

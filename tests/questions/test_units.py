@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from calibrant.questions import QuestionRules, read_questions
-from calibrant.questions.units import Unit, units_of
+from calibrant.questions.rules import Unit, units_of
 
 
 def test_units_of_rows_items_and_a_log_by_hand():

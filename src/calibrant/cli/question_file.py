@@ -18,9 +18,8 @@ from calibrant.errors import InputError
 from calibrant.monitoring.promises import Lock
 from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.entries import SHOWN, entries_of, fields_in, nested_in
-from calibrant.questions.lines import Batch, Fields
-from calibrant.questions.values import is_a
+from calibrant.questions.record import SHOWN, entries_of, fields_in, nested_in
+from calibrant.questions.values import Batch, Fields, is_a
 from calibrant.tables.sources import reading_file
 
 __all__ = ["QuestionFile", "certified", "decided"]

@@ -34,8 +34,7 @@ from calibrant.metrics.several import CHOSEN_BY
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import Questions
-from calibrant.questions.rules import QuestionRules
-from calibrant.questions.units import Unit, units_of
+from calibrant.questions.rules import QuestionRules, Unit, units_of
 from calibrant.regression.conformal import ConformalIntervals
 
 __all__ = ["Lock", "SwapCheck", "check_promise", "read_lock", "read_rows", "require_promise"]

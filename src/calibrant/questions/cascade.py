@@ -14,7 +14,7 @@ from calibrant.decisions.certificates import Certificate, require_share
 from calibrant.errors import InputError
 from calibrant.questions.pairs import read_labelled_pairs
 from calibrant.questions.read import as_questions
-from calibrant.questions.units import OVER, Over, Unit
+from calibrant.questions.rules import OVER, Over, Unit
 
 __all__ = ["QuestionCascade"]
 

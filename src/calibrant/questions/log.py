@@ -10,11 +10,23 @@ import numpy as np
 from calibrant.core.arrays import weights
 from calibrant.core.groups import Groups
 from calibrant.errors import CalibrationWarning, InputError, warn
-from calibrant.questions.entries import JUDGED, OPTIONS, OTHER, entries_of
-from calibrant.questions.lines import Batch, Fields
-from calibrant.questions.record import CHOICE, FREE, KINDS, SCORE, TWO_SIDED, YES_NO, Questions
+from calibrant.questions.record import (
+    CHOICE,
+    FREE,
+    JUDGED,
+    KINDS,
+    OPTIONS,
+    OTHER,
+    SCORE,
+    TWO_SIDED,
+    YES_NO,
+    Questions,
+    entries_of,
+)
 from calibrant.questions.tables import Ranks, decimals_of, refuse_sums
 from calibrant.questions.values import (
+    Batch,
+    Fields,
     OddValue,
     Places,
     finite_of,

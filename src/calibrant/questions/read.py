@@ -10,12 +10,10 @@ import numpy as np
 from calibrant.core.arrays import ArrayLike, column_names
 from calibrant.core.estimators import require_option
 from calibrant.errors import InputError
-from calibrant.questions.entries import FORMS, fields_in
-from calibrant.questions.lines import Fields, batches
 from calibrant.questions.log import Column, Log, right_of, unshared, weighted, with_shares
-from calibrant.questions.record import Questions
+from calibrant.questions.record import FORMS, Questions, fields_in
 from calibrant.questions.tables import of_arrays
-from calibrant.questions.values import Places, is_a, label_of, shown
+from calibrant.questions.values import Fields, Places, batches, is_a, label_of, shown
 
 __all__ = ["as_questions", "is_questions", "is_table", "read_questions"]
 

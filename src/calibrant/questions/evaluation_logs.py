@@ -1,0 +1,252 @@
+"""Responses of decision models as rows of a log of questions.
+
+Logs of Inspect as rows of a log of questions.
+
+Samples of the Language Model Evaluation Harness as rows of a log of questions.
+
+Reports of pydantic-evals as rows of a log of questions.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from calibrant.questions.values import Fields, batches, reading_row
+
+__all__ = ["decision_answers", "inspect_samples", "lm_eval_samples", "pydantic_cases"]
+
+
+def decision_answers(source: Any) -> Iterator[dict[str, Any]]:
+    """Yield a row for each answer in logged responses of decision models.
+
+    A line is ``{"id": ..., "response": {"model": ..., "answers": {...}}, "labels": {...}}``, or the
+    response itself. Answers are a mapping by question, or a list with the field ``name``; their
+    types are noul or predicate (yes/no), choice and score.
+
+    Parameters
+    ----------
+    source : path of JSON lines, or iterable of mappings
+        The outcomes, where they are known, are in ``labels``, by question.
+
+    Yields
+    ------
+    dict
+
+    See Also
+    --------
+    read_questions : reads them; pass missing="skip" for answers without probabilities.
+
+    Notes
+    -----
+    Use it for logs of ``/v1/systemone`` and ``/v1/decisions`` endpoints. A decision model's own
+    ``confidence`` is not read, because it is no probability of a right answer.
+
+    Examples
+    --------
+    >>> from calibrant.questions import read_questions
+    >>> answers = {"urgent": {"type": "noul", "noul": 0.9}}
+    >>> line = {
+    ...     "id": 7,
+    ...     "response": {"model": "v1", "answers": answers},
+    ...     "labels": {"urgent": True},
+    ... }
+    >>> read_questions(decision_answers([line])).of_right.tolist()
+    [0.9]
+    """
+    for batch in batches(source, Fields()):
+        for one, at in zip(batch.objects, batch.number, strict=True):
+            with reading_row(f"{batch.word} {at}", "a response of a decision model"):
+                rows = list(_rows(one))
+            yield from rows
+
+
+def _rows(one: Any) -> Iterator[dict[str, Any]]:
+    response: dict[str, Any] = one.get("response", one)
+    for name, answer in _by(response["answers"], "name").items():
+        held = answer.get("probabilities", answer.get("noul", answer.get("probability")))
+        yield {
+            "id": one.get("id"),
+            "question": name,
+            "type": answer.get("type"),
+            "model": response.get("model"),
+            "probs": _by(held, "value", "probability"),
+            "label": (one.get("labels") or dict[str, Any]()).get(name),
+        }
+
+
+def _by(held: Any, key: str, value: str | None = None) -> Any:
+    """A mapping by ``key``, from a list of objects; anything else as it is."""
+    return (
+        {str(one[key]): one if value is None else one[value] for one in cast(list[Any], held)}
+        if isinstance(held, list)
+        else held
+    )
+
+
+def inspect_samples(
+    log: Mapping[str, Any], *, scorer: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each sample of an evaluation log, with the scored answers of all epochs.
+
+    Parameters
+    ----------
+    log : mapping
+        The JSON of an ``EvalLog``, as ``inspect log dump`` prints it.
+    scorer : str, optional
+        Name of the scorer whose ``answer`` is read; default the first.
+
+    Yields
+    ------
+    dict
+
+    See Also
+    --------
+    read_questions : reads them.
+
+    Notes
+    -----
+    Use it for logs of several epochs: one sampled answer alone says little about its confidence.
+    Samples that were not scored are left out.
+
+    Examples
+    --------
+    >>> from calibrant.questions import read_questions
+    >>> epochs = [
+    ...     {"id": 1, "target": "A", "scores": {"choice": {"value": "C", "answer": one}}}
+    ...     for one in "AAAB"
+    ... ]
+    >>> log = {"eval": {"task": "quiz", "model": "m"}, "samples": epochs}
+    >>> read_questions(inspect_samples(log)).of_right.round(2).tolist()
+    [0.64]
+    """
+    votes = defaultdict[tuple[Any, str], list[str]](list)
+    with reading_row("log", "the JSON of an EvalLog"):
+        samples = list(log["samples"])
+        shared = {"question": log["eval"]["task"], "model": log["eval"]["model"]}
+    for k, one in enumerate(samples):
+        with reading_row(f"sample {k}", "one of an EvalLog"):
+            scores: dict[str, Any] = one.get("scores") or {}
+            score: Any = scores.get(scorer or next(iter(scores), "")) or {}
+            if score.get("answer") is not None:
+                target = one["target"] if isinstance(one["target"], str) else one["target"][0]
+                votes[one["id"], target].append(score["answer"])
+    yield from ({"id": i, "label": y, "samples": own, **shared} for (i, y), own in votes.items())
+
+
+def lm_eval_samples(
+    source: Any, *, question: str | None = None, model: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of ``samples_TASK_DATE.jsonl``, which ``lm_eval --log_samples`` writes.
+
+    Multiple choice becomes the log-probabilities of the options, named by their positions;
+    generated text becomes samples of the answer.
+
+    Parameters
+    ----------
+    source : path of the file, or iterable of its objects
+    question, model : str, optional
+        The task and the version of the model, which the file does not name.
+
+    Yields
+    ------
+    dict
+
+    See Also
+    --------
+    read_questions : reads them.
+
+    Notes
+    -----
+    Use it for tasks of ``output_type: multiple_choice`` or with ``repeats``. Format: the harness's
+    ``evaluator.py``, keys doc_id, target, filtered_resps and resps.
+
+    Examples
+    --------
+    >>> from calibrant.questions import read_questions
+    >>> sample = {
+    ...     "doc_id": 0,
+    ...     "target": "1",
+    ...     "filtered_resps": [["-4.1", "False"], ["-0.1", "True"]],
+    ... }
+    >>> read_questions(lm_eval_samples([sample], question="arc")).of_right.round(2).tolist()
+    [0.98]
+    """
+    for batch in batches(source, Fields()):
+        for one, at in zip(batch.objects, batch.number, strict=True):
+            with reading_row(f"{batch.word} {at}", "a sample of lm-eval"):
+                row = {"id": one["doc_id"], "label": one["target"]} | _answer(one)
+            yield {"question": question, "model": model, **row}
+
+
+def _answer(one: Any) -> dict[str, Any]:
+    found = one["filtered_resps"]
+    if isinstance(found[0], str):
+        return {"samples": [text for texts in one["resps"] for text in texts]}
+    return {"logprobs": {str(k): float(pair[0]) for k, pair in enumerate(found)}}
+
+
+def pydantic_cases(
+    report: Mapping[str, Any],
+    *,
+    confidence: str = "confidence",
+    correct: str | None = None,
+    model: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each case of an evaluation report: a confidence, and whether it was right.
+
+    Parameters
+    ----------
+    report : mapping
+        The JSON of an ``EvaluationReport``, with ``name`` and ``cases``.
+    confidence : str, default "confidence"
+        A field of the output, or the name of an attribute, metric or score, from 0 to 1.
+    correct : str, optional
+        Name of the assertion that says whether the answer is right; default: all of them.
+    model : str, optional
+        The version of the model.
+
+    Yields
+    ------
+    dict
+
+    See Also
+    --------
+    read_questions : reads them.
+
+    Notes
+    -----
+    Use it where the task returns a confidence, or an evaluator such as a judge scores the answer.
+    Cases without an assertion have no outcome.
+
+    Examples
+    --------
+    >>> from calibrant.questions import read_questions
+    >>> case = {"name": "a", "output": {"confidence": 0.8}, "assertions": {"ok": {"value": True}}}
+    >>> read_questions(pydantic_cases({"name": "capitals", "cases": [case]})).of_right.tolist()
+    [0.8]
+    """
+    with reading_row("report", "the JSON of an EvaluationReport"):
+        cases, name = list(report["cases"]), report.get("name")
+    for k, case in enumerate(cases):
+        with reading_row(f"case {k}", "one of an EvaluationReport"):
+            row = _row(case, confidence, correct)
+        yield {"question": name, "model": model, **row}
+
+
+def _row(case: Any, confidence: str, correct: str | None) -> dict[str, Any]:
+    output: Any = case.get("output")
+    known: dict[str, Any] = {**output} if isinstance(output, dict) else {}
+    for place in ("attributes", "metrics", "scores"):
+        known |= _values(case.get(place) or {})
+    assertions = _values(case.get("assertions") or {})
+    told = [one for name, one in assertions.items() if correct in (None, name)]
+    return {
+        "id": case["name"],
+        "confidence": known.get(confidence),
+        "correct": all(told) if told else None,
+    }
+
+
+def _values(results: dict[str, Any]) -> dict[str, Any]:
+    """The values of results of evaluators by name; a metric is a value itself."""
+    return {k: one["value"] if isinstance(one, dict) else one for k, one in results.items()}
