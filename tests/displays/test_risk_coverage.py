@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.displays.coverage import RiskCoverageDisplay
+from calibrant.displays.classes import RiskCoverageDisplay
 
 
 def test_draws_its_numbers():

@@ -1,12 +1,12 @@
 from calibrant.displays.classes import JointDistributionDisplay as JointDistributionDisplay
 from calibrant.displays.classes import LatentFunctionDisplay as LatentFunctionDisplay
+from calibrant.displays.classes import RiskCoverageDisplay as RiskCoverageDisplay
+from calibrant.displays.classes import SetCoverageDisplay as SetCoverageDisplay
 from calibrant.displays.confidence import ConfidenceCurveDisplay as ConfidenceCurveDisplay
 from calibrant.displays.confidence import ConfidenceHistogramDisplay as ConfidenceHistogramDisplay
 from calibrant.displays.confidence import SignalAccuracyDisplay as SignalAccuracyDisplay
-from calibrant.displays.coverage import RiskCoverageDisplay as RiskCoverageDisplay
-from calibrant.displays.coverage import SetCoverageDisplay as SetCoverageDisplay
-from calibrant.displays.drift import DriftDisplay as DriftDisplay
 from calibrant.displays.event import DecisionCurveDisplay as DecisionCurveDisplay
+from calibrant.displays.event import DriftDisplay as DriftDisplay
 from calibrant.displays.event import GainDisplay as GainDisplay
 from calibrant.displays.event import IsotonicCurveDisplay as IsotonicCurveDisplay
 from calibrant.displays.event import MurphyDisplay as MurphyDisplay

@@ -13,8 +13,7 @@ import numpy as np
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.intervals import minus, normal_quantile, sum_limits
 from calibrant.calibrators.maps.isotonic import Isotonic
-from calibrant.core.arrays import ArrayLike
-from calibrant.core.arrays import to_array
+from calibrant.core.arrays import ArrayLike, to_array
 from calibrant.core.estimators import require_option
 from calibrant.core.groups import Groups
 from calibrant.core.guarantee import Result

@@ -10,9 +10,8 @@ import numpy as np
 from calibrant.core.text_table import percent
 from calibrant.displays.axes import PALETTE, plain_text
 from calibrant.displays.calibration import CalibrationDrawing
-from calibrant.displays.coverage import RiskCoverageDisplay
-from calibrant.displays.drift import DriftDisplay
-from calibrant.displays.event import IsotonicCurveDisplay
+from calibrant.displays.classes import RiskCoverageDisplay
+from calibrant.displays.event import DriftDisplay, IsotonicCurveDisplay
 from calibrant.displays.svg import as_svg
 from calibrant.metrics.curves.distribution import RiskCoverageCurve
 from calibrant.metrics.curves.isotonic import IsotonicCurve
