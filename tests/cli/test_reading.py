@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.cli.options import Columns
-from calibrant.cli.predictions import column_order
-from calibrant.cli.reading import read_file
+from calibrant.cli.predictions import column_order, read_file
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from calibrant.cli.options import Columns
-from calibrant.cli.reading import columns_of, read_file
+from calibrant.cli.predictions import columns_of, read_file
 from calibrant.core.group_levels import GroupLevels
 from calibrant.core.groups import group_columns
 from calibrant.tables.apply import Transform

@@ -13,12 +13,11 @@ import numpy as np
 
 import calibrant
 from calibrant.cli.choosing import beside, fitting, in_stored_unit, saved
+from calibrant.cli.forecasts import certified, decided
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing, refuse_unused
-from calibrant.cli.question_file import certified, decided
-from calibrant.cli.reading import read_source, rows_left
-from calibrant.cli.tables import progress
-from calibrant.cli.wording import say
+from calibrant.cli.predictions import read_source, rows_left
+from calibrant.cli.wording import progress, say
 from calibrant.core.domain import Facet
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.saving import replacing

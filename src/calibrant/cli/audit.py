@@ -109,7 +109,7 @@ def audit(
     """
     import calibrant
     from calibrant.cli.gate import failed
-    from calibrant.cli.reading import column_of, columns_of, read_file
+    from calibrant.cli.predictions import column_of, columns_of, read_file
     from calibrant.reporting.report import require_page
 
     if output is not None:
@@ -150,7 +150,7 @@ def audit(
 
 
 def _print(result: Any, whole: bool) -> None:
-    from calibrant.cli.tables import print_table
+    from calibrant.cli.wording import print_table
 
     head = ["group", "rows", "predicted", "observed", "gap", "p", "result"]
     rows = [

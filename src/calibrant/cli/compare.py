@@ -101,8 +101,8 @@ def compare(
       calibrant compare forecasts_a.csv forecasts_b.csv --metric crps --json
     """
     from calibrant import metrics
-    from calibrant.cli.reading import column_of
-    from calibrant.cli.tables import print_table
+    from calibrant.cli.predictions import column_of
+    from calibrant.cli.wording import print_table
     from calibrant.core.groups import clustered
     from calibrant.metrics.several import CHOSEN_BY
     from calibrant.reporting.models import summarise_comparison
@@ -157,7 +157,7 @@ def _read(files, columns, risks):
             f"compare needs two different predictions or more; {found}; pass two TABLEs, or --risk"
             " twice."
         )
-    from calibrant.cli.reading import labelled, read_source
+    from calibrant.cli.predictions import labelled, read_source
     from calibrant.tables.sources import open_source
 
     sources, risks = (
@@ -181,7 +181,7 @@ def _without_missing(sources, columns, risks):
     """
     import numpy as np
 
-    from calibrant.cli.reading import rows_left
+    from calibrant.cli.predictions import rows_left
 
     left = [
         rows_left(source, replace(columns, risk=risk), True) for source in sources for risk in risks

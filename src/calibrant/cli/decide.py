@@ -152,9 +152,9 @@ def decide(
     import calibrant
     from calibrant.cli.applying import CERTIFIED, apply_to_file
     from calibrant.cli.choosing import keep, store_unit
-    from calibrant.cli.reading import column_of, read_file
+    from calibrant.cli.predictions import column_of, read_file
     from calibrant.cli.repeats import caution_columns
-    from calibrant.cli.tables import working
+    from calibrant.cli.wording import working
 
     if new is not None:
         refuse_unused("has no effect on a lock and NEW", *UNUSED["a lock and NEW"])

@@ -19,8 +19,7 @@ import calibrant
 from calibrant import metrics
 from calibrant.calibrators.auto import default_calibrator
 from calibrant.cli.methods import methods
-from calibrant.cli.tables import print_table, progress, with_interval
-from calibrant.cli.wording import say
+from calibrant.cli.wording import print_table, progress, say, with_interval
 from calibrant.datasets.bundled import BUNDLED, three_parts
 from calibrant.errors import CalibrationWarning, InputError
 

@@ -78,7 +78,7 @@ def estimate(
       calibrant estimate new.csv --reference labelled.csv --fail-if "accuracy<0.9"
     """
     from calibrant.cli.gate import failed
-    from calibrant.cli.reading import features_of, names_in_option, read_file
+    from calibrant.cli.predictions import features_of, names_in_option, read_file
     from calibrant.core.reading import CLASSIFICATION, REGRESSION
     from calibrant.monitoring.estimates import estimates
 

@@ -21,8 +21,7 @@ from calibrant.cli.options import (
     share_options,
     version_option,
 )
-from calibrant.cli.tables import working
-from calibrant.cli.wording import say
+from calibrant.cli.wording import say, working
 
 __all__ = ["fit"]
 
@@ -144,9 +143,9 @@ def _fitted(
     """Fit on rows in memory and return (the calibrator, a description of the rows, the rows)."""
     from calibrant.cli.choosing import chosen, store_unit
     from calibrant.cli.large import read_any
-    from calibrant.cli.reading import column_of, columns_of
-    from calibrant.cli.scores import fit_scores
-    from calibrant.cli.training import training_of
+    from calibrant.cli.measuring import training_of
+    from calibrant.cli.methods import fit_scores
+    from calibrant.cli.predictions import column_of, columns_of
     from calibrant.core.folds import fit_clone
     from calibrant.core.groups import clustered
 

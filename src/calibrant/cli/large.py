@@ -15,10 +15,16 @@ import numpy as np
 from calibrant.cli.choosing import chosen, fitting
 from calibrant.cli.columns import as_floats, labels_in
 from calibrant.cli.options import Columns
-from calibrant.cli.predictions import column_order, key_of, require_inputs
-from calibrant.cli.reading import labelled, read_file, read_source, rows_left
-from calibrant.cli.tables import progress
-from calibrant.cli.wording import few, say
+from calibrant.cli.predictions import (
+    column_order,
+    key_of,
+    labelled,
+    read_file,
+    read_source,
+    require_inputs,
+    rows_left,
+)
+from calibrant.cli.wording import few, progress, say
 from calibrant.core.domain import Facet
 from calibrant.core.extras import import_extra
 from calibrant.core.labels import places

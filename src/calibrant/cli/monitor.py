@@ -110,7 +110,7 @@ def monitor(
       calibrant monitor logs/ --by-file --by model --lines --fail-if "discoveries>0"
     """
     from calibrant.cli.gate import failed
-    from calibrant.cli.reading import labelled
+    from calibrant.cli.predictions import labelled
     from calibrant.cli.slices import Tables, check_output, count_tables, write_result
     from calibrant.monitoring.over_time import monitor as watch
     from calibrant.monitoring.over_time import worst_slices
@@ -175,7 +175,7 @@ def monitor(
 
 
 def _print(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
-    from calibrant.cli.tables import first_of
+    from calibrant.cli.wording import first_of
 
     if worst is not None:
         _print_slices(found, worst, said, whole)
@@ -188,7 +188,7 @@ def _print(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
 
 
 def _print_slices(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
-    from calibrant.cli.tables import print_table
+    from calibrant.cli.wording import print_table
 
     rows = []
     for i, values in enumerate(worst.slices):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from calibrant._numerics.clusters import fixed_outcomes
-from calibrant.cli.reading import column_of
+from calibrant.cli.predictions import column_of
 from calibrant.errors import CalibrationWarning, warn
 
 __all__ = ["caution_columns"]

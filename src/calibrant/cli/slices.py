@@ -22,18 +22,17 @@ from calibrant.cli.columns import (
     as_risk,
     event_of,
     find,
+    kind_of,
     refuse_absent,
     refuse_other,
     refuse_unsaid,
 )
-from calibrant.cli.data_file import kind_of
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
-from calibrant.cli.reading import labelled, rows_left
-from calibrant.cli.tables import own_words, print_table, progress
-from calibrant.cli.wording import say
+from calibrant.cli.predictions import labelled, rows_left
+from calibrant.cli.wording import own_words, print_table, progress, say
 from calibrant.core.domain import Facet
 from calibrant.core.extras import import_extra
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
