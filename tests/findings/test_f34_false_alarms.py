@@ -5,8 +5,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.predictions import read
-from calibrant.reporting.cautions import cautions
-from calibrant.reporting.quality import quality
+from calibrant.reporting.quality import cautions, quality
 from calibrant.reporting.states import Seen
 
 

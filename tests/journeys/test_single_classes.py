@@ -7,8 +7,8 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.predictions import read
-from calibrant.reporting.before_after import compare
-from calibrant.reporting.by_class import UNCALIBRATED, methods_by_class
+from calibrant.reporting.compared import compare
+from calibrant.reporting.drift import UNCALIBRATED, methods_by_class
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")

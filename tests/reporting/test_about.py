@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import calibrant as cb
-from calibrant.reporting.about import call_of
+from calibrant.reporting.summary import call_of
 
 QUICK = {"calibrator": cb.calibrators.Identity(), "n_resamples": 0}
 

@@ -4,16 +4,17 @@ from itertools import product
 
 import pytest
 
-from calibrant.reporting.advice import (
+from calibrant.reporting.miscalibration import (
+    CHECKS,
     REMAINS,
     STATES,
     Evidence,
+    Miscalibration,
     Words,
     advised_state,
     in_words,
     points,
 )
-from calibrant.reporting.miscalibration import CHECKS, Miscalibration
 
 MARGIN = 0.02
 

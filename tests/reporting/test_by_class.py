@@ -8,8 +8,8 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.predictions import read
-from calibrant.reporting.before_after import Compared
-from calibrant.reporting.by_class import UNCALIBRATED, methods_by_class
+from calibrant.reporting.compared import Compared
+from calibrant.reporting.drift import UNCALIBRATED, methods_by_class
 
 
 def compared(P, y, **after):

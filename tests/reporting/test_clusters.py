@@ -10,9 +10,9 @@ from calibrant import metrics
 from calibrant.core.groups import clustered
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.reporting.before_after import compare
-from calibrant.reporting.chance import chance_error
+from calibrant.reporting.compared import compare
 from calibrant.reporting.states import Seen
+from calibrant.reporting.summary import chance_error
 
 
 def draw(seed=0, n_clusters=60, size=6):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import calibrant as cb
-from calibrant.reporting.dots import MARGIN, WIDTH, dots, gap_words
+from calibrant.reporting.figures import MARGIN, WIDTH, dots, gap_words
 
 
 def world(n=12_000, n_levels=4, off=True):

@@ -13,7 +13,7 @@ from calibrant.core.groups import clustered
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.reporting.miscalibration import miscalibration
-from calibrant.reporting.regression.miscalibration import miscalibration_of_forecasts
+from calibrant.reporting.regression.task import miscalibration_of_forecasts
 
 
 def of(p, y, groups=None, *, after=False, cluster=None, seed=0):

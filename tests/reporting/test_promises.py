@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant.core.predictions import read
 from calibrant.core.text_table import percent
-from calibrant.reporting.promises import promises
+from calibrant.reporting.evidence import promises
 
 
 @pytest.fixture

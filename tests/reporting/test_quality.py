@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from calibrant.core.predictions import read
-from calibrant.reporting.cautions import cautions
-from calibrant.reporting.quality import quality
+from calibrant.reporting.quality import cautions, quality
 from calibrant.reporting.states import Seen
 
 

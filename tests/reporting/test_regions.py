@@ -5,9 +5,8 @@ from calibrant.calibrators.temperature import Identity
 from calibrant.core.groups import read_groups
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.reporting.regions import by_group, by_region, confidence_gaps, confidence_sums
 from calibrant.reporting.report import report
-from calibrant.reporting.states import Seen
+from calibrant.reporting.states import Seen, by_group, by_region, confidence_gaps, confidence_sums
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from calibrant import metrics
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.joint_normal import gather
 from calibrant.errors import InputError
-from calibrant.reporting.regions import alone
 from calibrant.reporting.regression.task import METRICS, REGRESSION
 from calibrant.reporting.report import Report
+from calibrant.reporting.states import alone
 
 
 def summarise(*given, **options):

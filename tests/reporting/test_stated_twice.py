@@ -8,7 +8,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.text_table import percent
-from calibrant.reporting.advice import points
+from calibrant.reporting.miscalibration import points
 
 
 def classes():

@@ -12,13 +12,11 @@ from calibrant import metrics
 from calibrant._numerics.thresholds import probability_scale
 from calibrant.core.guarantee import plain
 from calibrant.core.predictions import read
-from calibrant.reporting import curves
-from calibrant.reporting.cautions import cautions
-from calibrant.reporting.chance import chance_error
+from calibrant.reporting import states as curves
 from calibrant.reporting.classification import CLASSIFICATION
-from calibrant.reporting.quality import quality
-from calibrant.reporting.regions import by_region, confidence_gaps
-from calibrant.reporting.states import Counts, Distinct, Seen
+from calibrant.reporting.quality import cautions, quality
+from calibrant.reporting.states import Counts, Distinct, Seen, by_region, confidence_gaps
+from calibrant.reporting.summary import chance_error
 
 
 def sections(seen):

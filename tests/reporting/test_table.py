@@ -8,12 +8,19 @@ import pytest
 from calibrant import metrics
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.core.predictions import read
-from calibrant.reporting import curves
+from calibrant.reporting import states as curves
 from calibrant.reporting.classification import SCORES
-from calibrant.reporting.regions import by_region, confidence_gaps
-from calibrant.reporting.states import Counts, Seen
-from calibrant.reporting.table.cells import RiskCells, RiskPairs, TableFits, TableSample, fold_of
-from calibrant.reporting.table.sums import PARTS, TableSums, seen_of
+from calibrant.reporting.states import Counts, Seen, by_region, confidence_gaps
+from calibrant.reporting.table.sums import (
+    PARTS,
+    RiskCells,
+    RiskPairs,
+    TableFits,
+    TableSample,
+    TableSums,
+    fold_of,
+    seen_of,
+)
 from calibrant.tables.table_rows import row_hash
 
 N = 6000

@@ -4,7 +4,7 @@ import json
 import math
 
 from calibrant.monitoring import SwapCheck
-from calibrant.reporting.version_result import GroupMove, Move, VersionComparison
+from calibrant.reporting.versions import GroupMove, Move, VersionComparison
 
 
 def result(advice, needed=0.0):

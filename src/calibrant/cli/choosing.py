@@ -18,7 +18,7 @@ from calibrant.core.map import Map
 from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
 from calibrant.monitoring.promises import Lock, read_lock
-from calibrant.reporting.calibrator_given import resolve, shown_name
+from calibrant.reporting.compared import resolve, shown_name
 
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report

@@ -10,7 +10,7 @@ from calibrant.cli.methods import import_extensions
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
 from calibrant.reporting.event.task import KEYS as OF_EVENTS
-from calibrant.reporting.tables import TABLES
+from calibrant.reporting.summarise import TABLES
 
 __all__ = ["Gate", "failed", "known"]
 

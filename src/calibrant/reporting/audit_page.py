@@ -6,11 +6,10 @@ from calibrant.audits.result import Audit
 from calibrant.core.cards import Tile
 from calibrant.core.guarantee import plain
 from calibrant.core.text_table import percent, rounded
-from calibrant.reporting.about import About
-from calibrant.reporting.audited import drawn_groups, drawn_row
-from calibrant.reporting.bands import head
-from calibrant.reporting.dots import dots
-from calibrant.reporting.summary import SCHEMA, Verdict
+from calibrant.reporting.figures import dots
+from calibrant.reporting.markdown import head
+from calibrant.reporting.summarise import drawn_groups, drawn_row
+from calibrant.reporting.summary import SCHEMA, About, Verdict
 
 __all__ = ["FILTERS", "context", "summarise_audit", "tiles"]
 

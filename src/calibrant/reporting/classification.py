@@ -14,15 +14,19 @@ from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import CLASSIFICATION as DOMAIN
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import ReliabilityCurve
-from calibrant.reporting import curves
-from calibrant.reporting.before_after import Compared
-from calibrant.reporting.cautions import cautions, vetoes
+from calibrant.reporting import states as curves
+from calibrant.reporting.compared import Compared
 from calibrant.reporting.compared_scores import Measure
-from calibrant.reporting.curves import Confusion
-from calibrant.reporting.distance import distance
-from calibrant.reporting.evidence import confidence, explained, latent, signals
-from calibrant.reporting.promises import promises
-from calibrant.reporting.regions import Place, confidence_sums
+from calibrant.reporting.evidence import (
+    confidence,
+    distance,
+    explained,
+    label_stability,
+    latent,
+    promises,
+    signals,
+)
+from calibrant.reporting.quality import cautions, vetoes
 from calibrant.reporting.report_table import (
     COMPARED_BINS,
     RANKING,
@@ -33,8 +37,7 @@ from calibrant.reporting.report_table import (
     answer_sections,
     few_resamples,
 )
-from calibrant.reporting.stability import label_stability
-from calibrant.reporting.states import Seen
+from calibrant.reporting.states import Confusion, Place, Seen, confidence_sums
 
 __all__ = ["CLASSIFICATION", "KEYS", "SCORES", "Classes"]
 

@@ -1,23 +1,31 @@
 """A summary as one page of HTML that needs nothing else: no network, and a content policy that
 allows only its own style and script.
+
+Answer of a report in short, for a terminal and a notebook.
 """
 
 import base64
 import hashlib
 from collections import defaultdict
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from calibrant.core.cards import Card
 from calibrant.core.exports import __version__
 from calibrant.core.extras import import_extra
 from calibrant.core.text_table import percent, rounded
-from calibrant.reporting import audit_page, models_page, page, rule_page
+from calibrant.displays.svg import as_svg
+from calibrant.errors import MissingDependencyError
+from calibrant.reporting import audit_page, page, rule_page
+from calibrant.reporting import models as models_page
 from calibrant.reporting.event import page as event_page
-from calibrant.reporting.markdown import compared
+from calibrant.reporting.markdown import compared, head
 from calibrant.reporting.regression import page as regression_page
 
-__all__ = ["render"]
+__all__ = ["card", "render"]
+
 
 #: Rows of long tables on the page; the summary holds all.
 SHOWN_ROWS = 100
@@ -117,3 +125,26 @@ def _points(value: float) -> str:
 
 def _count(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
+
+
+def card(summary: dict[str, Any], pictured: bool = False) -> Card:
+    """Return the first band of the page; ``pictured`` with its drawing, if the library for it is
+    installed.
+    """
+    verdict, drawn, top, page = summary["verdict"], "", head(summary), PAGES[summary["target"]]
+    if pictured and hasattr(page, "main_display"):
+        words = {"title": summary["title"], "description": verdict["sentence"]}
+        key = f"calibrant-{summary['about']['data']}"
+        with suppress(MissingDependencyError):
+            drawn = as_svg(page.main_display(summary), key=key, **words)
+    return Card(
+        verdict["sentence"],
+        summary["title"],
+        verdict["state"].capitalize(),
+        top["tone"],
+        verdict["action"],
+        top["facts"],
+        page.tiles(summary),
+        where='.save("report.html") writes the page.',
+        picture=drawn,
+    )

@@ -1,5 +1,7 @@
 """Report on several models of the same rows: each one's scores, their paired differences, and
 their curves in one picture.
+
+Context of the page on several models of the same rows.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,12 +19,23 @@ from calibrant.core.metric import require_level
 from calibrant.core.text_table import rounded
 from calibrant.errors import InputError
 from calibrant.metrics.comparison import Comparison, PairRow, compare, read_models
-from calibrant.reporting.about import About
 from calibrant.reporting.compared_scores import Estimate
-from calibrant.reporting.summary import SCHEMA, Verdict
-from calibrant.reporting.tables import TABLES
+from calibrant.reporting.figures import calibration_drawing, calibration_figure
+from calibrant.reporting.markdown import Tile, head
+from calibrant.reporting.summarise import TABLES
+from calibrant.reporting.summary import SCHEMA, About, Verdict
 
-__all__ = ["Model", "ModelsSummary", "summarise_comparison", "summarise_models"]
+__all__ = [
+    "FILTERS",
+    "Model",
+    "ModelsSummary",
+    "context",
+    "main_display",
+    "summarise_comparison",
+    "summarise_models",
+    "tiles",
+]
+
 
 #: States of a comparison, from the one that says most.
 DECIDED, TIED = "one is better", "no clear difference"
@@ -198,3 +211,71 @@ def _verdict(metric: Any, models: list[Model], pairs: list[PairRow]) -> Verdict:
 def _favours(row: PairRow, name: str) -> bool:
     """Whether the pair shows that the model named is better."""
     return row.meaning == ("better" if row.second == name else "worse")
+
+
+FILTERS: dict[Any, Any] = {}
+
+
+def context(summary: dict[str, Any]) -> dict[str, Any]:
+    """Return the head, each model's main score as a tile, and all curves in one figure."""
+    states, target = _curves(summary)
+    words = f"Points on the dashed diagonal are calibrated. Bars are {100 * summary['level']:g} %"
+    title = "Predicted and observed" if target else "Coverage of intervals"
+    return {
+        **head(summary),
+        "badge": _badge(summary["verdict"]),
+        "bands": ("answer.html", "models.html"),
+        "tiles": tiles(summary),
+        "main": calibration_figure(
+            "models", title, f"{words} intervals.", states, "", target=target
+        ),
+    }
+
+
+def tiles(summary: dict[str, Any]) -> list[Tile]:
+    """Return each model's main score."""
+    key, name = next(iter(summary["metrics"].items()))
+    found = []
+    for one in summary["models"]:
+        score = one["scores"][key]
+        ends = (
+            "" if score["low"] is None else f"{rounded(score['low'])} to {rounded(score['high'])}"
+        )
+        found.append(Tile(f"{one['name']}: {name}", rounded(score["value"]), ends))
+    return found
+
+
+def main_display(summary: dict[str, Any]) -> Any:
+    """Return the calibration curve of every model on the same axes."""
+    states, target = _curves(summary)
+    return calibration_drawing(states, "", target=target)
+
+
+def _badge(verdict: dict[str, str]) -> str:
+    decided = verdict["state"] == "one is better"
+    return f"{verdict['model']} is better" if decided else verdict["state"].capitalize()
+
+
+def _curves(summary: dict[str, Any]) -> tuple[dict[str, dict[str, Any]], str | None]:
+    """Return the curves as states of a drawing and its target; of forecasts, the coverage of their
+    intervals.
+    """
+    curves = {one["name"]: one["curve"] for one in summary["models"]}
+    if "coverage" not in next(iter(curves.values())):
+        return {"": curves}, "event"
+    n = summary["data"]["n"]
+    return {"": {name: _as_shares(curve, n) for name, curve in curves.items()}}, None
+
+
+def _as_shares(curve: dict[str, list[float]], n: float) -> dict[str, list[float]]:
+    """Return the coverage of intervals over the level as shares over what is predicted."""
+    level, seen = curve["level"], curve["coverage"]
+    ends = {name: curve[name] for name in ("low", "high")}
+    return {
+        "lower": level,
+        "upper": level,
+        "n": [n] * len(level),
+        "confidence": level,
+        "accuracy": seen,
+        **ends,
+    }

@@ -5,20 +5,20 @@ from typing import Any
 
 from calibrant.core.text_table import percent
 from calibrant.metrics.curves.distribution import RiskDistribution
-from calibrant.reporting.advice import points
-from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile
-from calibrant.reporting.drawn_evidence import evidence_figures
+from calibrant.reporting.evidence import stability_figures
 from calibrant.reporting.figures import (
     CORP,
     RISK,
     at_start,
     calibration_figure,
     drift_figures,
+    evidence_figures,
     made,
     overlaid,
     present,
 )
-from calibrant.reporting.stability import stability_figures
+from calibrant.reporting.markdown import Tile, appendix, arrow, bands, groups_tile
+from calibrant.reporting.miscalibration import points
 
 __all__ = [
     "FILTERS",

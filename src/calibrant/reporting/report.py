@@ -105,7 +105,7 @@ class Report(Shown):
         return Path(path)
 
     def _card(self, picture: bool = False) -> Card:
-        from calibrant.reporting.short import card
+        from calibrant.reporting.html import card
 
         return card(self._summary, picture)
 
@@ -194,12 +194,11 @@ def report(
     ... ]
     'regression'
     """
-    from calibrant.reporting.about import call_of
     from calibrant.reporting.audit_page import summarise_audit
     from calibrant.reporting.models import summarise_models
     from calibrant.reporting.rule_page import summarise_rule
-    from calibrant.reporting.since import since_then
     from calibrant.reporting.summarise import summarise
+    from calibrant.reporting.summary import call_of, since_then
 
     if isinstance(y, Audit):
         return Report(summarise_audit(y, **options))

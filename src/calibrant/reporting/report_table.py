@@ -21,17 +21,16 @@ from calibrant.core.reading import read_for
 from calibrant.errors import InputError
 from calibrant.metrics.bounds import bound_of_sums
 from calibrant.metrics.several import CHOSEN_BY
-from calibrant.reporting import cautions, curves
-from calibrant.reporting.advice import Evidence
-from calibrant.reporting.before_after import Compared
-from calibrant.reporting.chance import chance_error
+from calibrant.reporting import quality as cautions
+from calibrant.reporting import states as curves
+from calibrant.reporting.compared import Compared
 from calibrant.reporting.compared_scores import Measure
-from calibrant.reporting.evidence import Confidence
-from calibrant.reporting.miscalibration import Miscalibration, miscalibration
-from calibrant.reporting.promises import Promises
+from calibrant.reporting.evidence import Confidence, Promises
+from calibrant.reporting.miscalibration import Evidence, Miscalibration, miscalibration
 from calibrant.reporting.quality import quality
-from calibrant.reporting.regions import (
+from calibrant.reporting.states import (
     Place,
+    Seen,
     Worth,
     alone,
     by_region,
@@ -39,8 +38,7 @@ from calibrant.reporting.regions import (
     confidence_sums,
     worth_of,
 )
-from calibrant.reporting.states import Seen
-from calibrant.reporting.summary import Verdict
+from calibrant.reporting.summary import Verdict, chance_error
 from calibrant.reporting.verdict import verdict
 
 __all__ = [

@@ -5,9 +5,8 @@ from typing import Any
 from calibrant.core.cards import Tile
 from calibrant.core.guarantee import Promised, plain
 from calibrant.errors import InputError
-from calibrant.reporting.about import About
-from calibrant.reporting.bands import head
-from calibrant.reporting.summary import SCHEMA, Verdict
+from calibrant.reporting.markdown import head
+from calibrant.reporting.summary import SCHEMA, About, Verdict
 
 __all__ = ["FILTERS", "context", "summarise_rule", "tiles"]
 

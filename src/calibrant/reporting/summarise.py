@@ -1,40 +1,191 @@
 """Report as data: read the arguments once, calibrate, measure and write the verdict, for classes
 and for forecasts.
+
+Short audit of a report's groups, before and after calibration.
+
+Report of each domain, imported when it is made.
 """
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant.audits.audit import audit_record
 from calibrant.audits.sample import columns_of, shown_groups
 from calibrant.core.arrays import require_pairs
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.domain import columns_named, domain_of_input
+from calibrant.core.domain import Facet, columns_named, domain_of_input
 from calibrant.core.estimators import require_count, seeded
 from calibrant.core.groups import WeightKind, clustered, label_columns
+from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
-from calibrant.reporting.about import About, period_of
-from calibrant.reporting.advice import Evidence
-from calibrant.reporting.alternatives import against_chosen, alternatives, best
-from calibrant.reporting.audited import audited, worst_groups
-from calibrant.reporting.before_after import Compared, compare, final
-from calibrant.reporting.by_class import methods_by_class
-from calibrant.reporting.calibrator_given import groups_of, resolve, several
-from calibrant.reporting.cautions import evaluation_cautions
-from calibrant.reporting.choice import choice
+from calibrant.questions.domain import QUESTIONS
+from calibrant.reporting.compared import (
+    Compared,
+    against_chosen,
+    alternatives,
+    best,
+    choice,
+    compare,
+    final,
+    groups_of,
+    resolve,
+    several,
+)
 from calibrant.reporting.compared_scores import Score, score_table
-from calibrant.reporting.drift import drift, read_times
+from calibrant.reporting.drift import drift, methods_by_class, read_times
 from calibrant.reporting.event.task import EVENT
-from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.regions import by_feature, by_group, worth_of
+from calibrant.reporting.miscalibration import EVERY, Evidence, Miscalibration
+from calibrant.reporting.quality import evaluation_cautions
 from calibrant.reporting.report_table import Asked, Decisions, ReportTable
-from calibrant.reporting.summary import Method, Part, Summary
-from calibrant.reporting.tables import TABLES
+from calibrant.reporting.states import by_feature, by_group, worth_of
+from calibrant.reporting.summary import About, Method, Part, Summary, period_of
 
-__all__ = ["part_of", "summarise", "summary_of"]
+if TYPE_CHECKING:
+    from calibrant.reporting.report_table import ReportTable
+
+__all__ = [
+    "TABLES",
+    "audited",
+    "drawn_groups",
+    "drawn_row",
+    "part_of",
+    "summarise",
+    "summary_of",
+    "worst_groups",
+]
+
+
+#: Draws of the audit's null, and groups that are off of which the report holds the names.
+AUDIT_DRAWS, AUDITED = 400, 12
+#: Groups shown before and after: so many that are worst before, and so many that are after.
+WORST = 6
+#: Most levels, and most crossings that are off, to draw; the audit itself returns all.
+LEVELS, CROSSINGS = 20, 12
+
+
+def audited(table: ReportTable, found: Compared, asked: Asked) -> dict[str, Any] | None:
+    """{"before": ..., "after": ..., "worst": the worst groups of either, "drawn": those of the
+    picture} of the audit of all columns of groups; None of one group.
+
+    Of an event, the rows are yes or no.
+    """
+    options = {"level": asked.level, "n_draws": AUDIT_DRAWS, "random_state": asked.random_state}
+    both = found.both(lambda record: audit_record(*table.audited(record), asked.columns, **options))
+    if both["before"] is None:
+        return None
+    return {
+        **{when: None if one is None else _told(one) for when, one in both.items()},
+        "worst": _worst(both["before"], both["after"]),
+        "drawn": drawn_groups(both["before"], both["after"]),
+    }
+
+
+def drawn_groups(
+    before: Any, after: Any = None, most: tuple[int, int] = (LEVELS, CROSSINGS)
+) -> dict[str, Any]:
+    """Return the groups to draw: ``levels`` of every column, in the columns' order, those that are
+    off first where they are too many; ``crossings`` that are off; and the number of ``others``, of
+    which ``few`` have too few rows to tell. ``most`` limits levels and crossings.
+    """
+    then = {} if after is None else {one.name: one for one in after.groups}
+    shown = [(one, then.get(one.name)) for one in before.groups]
+    order = {column: None for one, _ in shown for column in one.where}
+    levels = [pair for pair in shown if len(pair[0].where) == 1]
+    levels = sorted(levels, key=lambda pair: not _off(*pair))[: most[0]]
+    levels.sort(key=lambda pair: list(order).index(next(iter(pair[0].where))))
+    crossings = [pair for pair in shown if len(pair[0].where) > 1 and _off(*pair)][: most[1]]
+    chosen = {one.name for one, _ in (*levels, *crossings)}
+    rest = [then.get(one.name, one) for one, _ in shown if one.name not in chosen]
+    return {
+        "levels": [drawn_row(*pair) for pair in levels],
+        "crossings": [drawn_row(*pair) for pair in crossings],
+        "others": len(rest),
+        "few": sum(one.outcome == "not enough data" for one in rest),
+    }
+
+
+def _off(before: Any, after: Any) -> bool:
+    """Whether a group is off before or after."""
+    return any(one is not None and one.outcome == "off" for one in (before, after))
+
+
+def drawn_row(before: Any, after: Any = None) -> dict[str, Any]:
+    """Return a group's name, its rows, and its gap before and after."""
+    return {
+        "group": before.name,
+        "n": before.n,
+        "before": _gap(before),
+        "after": _gap(after),
+    }
+
+
+def _worst(before: Any, after: Any) -> list[dict[str, Any]]:
+    """Return the worst groups before and after, with the audit's results for each."""
+    each = [[] if audit is None else audit.groups for audit in (before, after)]
+    known = [{one.name: one for one in groups} for groups in each]
+    names = dict.fromkeys(one.name for groups in each for one in groups[:WORST])
+    return [drawn_row(known[0][name], known[1].get(name)) for name in names]
+
+
+def _gap(one: Any) -> dict[str, float] | None:
+    return (
+        None
+        if one is None
+        else {
+            name: getattr(one, name) for name in ("said", "came", "gap", "low", "high", "outcome")
+        }
+    )
+
+
+def _told(audit: Any) -> dict[str, Any]:
+    """Summarise an audit; ``calibrant.audit`` returns every group's row."""
+    off = [one.name for one in audit.off[:AUDITED]]
+    counts = {
+        "n_groups": len(audit.groups),
+        "n_off": len(audit.off),
+        "largest_gap": audit.largest_gap,
+    }
+    return {"sentence": audit.sentence, **counts, "null": audit.null, "off": off}
+
+
+def worst_groups(audit: dict[str, Any]) -> str | None:
+    """Name the worst group that is off, and the number of others."""
+    if not audit["off"]:
+        return None
+    if audit["n_off"] == audit["n_groups"] > 1:
+        return f"{EVERY} {audit['n_off']} groups"
+    others = audit["n_off"] - 1
+    more = f" and {others} other group{'s' if others > 1 else ''}" if others else ""
+    return f"{audit['off'][0]}{more}"
+
+
+def _of_classes() -> "ReportTable":
+    from calibrant.reporting.classification import CLASSIFICATION as table
+
+    return table
+
+
+def _of_numbers() -> "ReportTable":
+    from calibrant.reporting.regression.task import REGRESSION as table
+
+    return table
+
+
+def _of_questions() -> "ReportTable":
+    from calibrant.reporting.questions import QuestionTable
+
+    return QuestionTable()
+
+
+TABLES: "Facet[ReportTable]" = Facet("report")
+TABLES.register(CLASSIFICATION, _of_classes)
+TABLES.register(REGRESSION, _of_numbers)
+TABLES.register(QUESTIONS, _of_questions)
+
 
 #: Of a feature that is a number.
 PARTS = 5

@@ -1,23 +1,280 @@
-"""Typed content of a report, and its conversion to the dictionary that is written."""
+"""Typed content of a report, and its conversion to the dictionary that is written.
 
-from dataclasses import dataclass, field
-from typing import Any
+Facts of a report about itself: the model, the event and the period in words, the date, a hash of
+the data, and the call that makes the report again.
 
+Calibration error of a perfectly calibrated model on the same rows.
+
+Section of a report on later rows without labels: how good the model is there, by estimate.
+"""
+
+import hashlib
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from calibrant._numerics import bins
+from calibrant._numerics.bootstrap import hit_drawer, null_generator
+from calibrant.core.exports import __version__
+from calibrant.core.groups import in_order
 from calibrant.core.guarantee import Known, plain
-from calibrant.reporting.about import About
-from calibrant.reporting.alternatives import Alternative
-from calibrant.reporting.before_after import Compared
-from calibrant.reporting.by_class import ByClass
-from calibrant.reporting.calibrator_given import shown_name
-from calibrant.reporting.chance import Chance
-from calibrant.reporting.choice import Choice
+from calibrant.core.model_outputs import is_fitted
+from calibrant.errors import InputError
+from calibrant.monitoring.estimates import PerformanceEstimate, estimates
+from calibrant.reporting.compared import Alternative, Choice, Compared, made_by, shown_name
 from calibrant.reporting.compared_scores import Score
-from calibrant.reporting.drift import Drift
+from calibrant.reporting.drift import ByClass, Drift
 from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.regions import Place
-from calibrant.reporting.since import Since
+from calibrant.reporting.states import Place
 
-__all__ = ["SCHEMA", "Method", "Part", "Summary", "Verdict"]
+if TYPE_CHECKING:
+    from calibrant.reporting.states import Seen
+
+__all__ = [
+    "SCHEMA",
+    "About",
+    "Chance",
+    "Method",
+    "Part",
+    "Since",
+    "Summary",
+    "Verdict",
+    "call_of",
+    "chance_error",
+    "data_hash",
+    "period_of",
+    "since_then",
+]
+
+
+#: Digits of the hash: enough to tell two files apart, few enough to read aloud.
+DIGITS = 12
+
+
+@dataclass(frozen=True)
+class About:
+    """Names given by the user (None: not given), and how the report was made.
+
+    Attributes
+    ----------
+    made : date of the report, in UTC
+    data : hash of the rows measured, the same for any container; "" if the rows are not known
+    model, event, period, version : str or None, as given
+    """
+
+    made: str
+    data: str
+    model: str | None = None
+    event: str | None = None
+    period: str | None = None
+    version: str | None = None
+
+    @classmethod
+    def of(cls, record: Any, named: dict[str, Any]) -> "About":
+        """Describe a report on ``record``, or on results whose rows are not known (None); ``named``
+        holds some of the four names.
+        """
+        words = {name: None if value is None else str(value) for name, value in named.items()}
+        return cls(
+            datetime.now(UTC).date().isoformat(),
+            "" if record is None else data_hash(record),
+            **words,
+        )
+
+
+def data_hash(record: Any) -> str:
+    """Return a hash of all arrays of a record, whatever the order of its rows.
+
+    Examples
+    --------
+    >>> from calibrant.core.predictions import read
+    >>> data_hash(read([0.2, 0.7], [0, 1])) == data_hash(read(np.array([0.2, 0.7]), (0, 1)))
+    True
+    """
+    found = hashlib.blake2b(digest_size=DIGITS // 2)
+    _add(found, in_order(record))
+    return found.hexdigest()
+
+
+def _add(found: Any, value: Any) -> None:
+    if isinstance(value, np.ndarray):
+        plain = value.astype(str) if value.dtype.kind in "OU" else np.ascontiguousarray(value)
+        found.update(repr((plain.shape, plain.dtype.kind)).encode())
+        found.update(plain.tobytes() if plain.dtype.kind != "U" else "\0".join(plain.flat).encode())
+    elif hasattr(value, "__dict__"):
+        given = [one.name for one in fields(value)] if is_dataclass(value) else vars(value)
+        for name in sorted(given):
+            if not name.startswith("_"):
+                _add(found, getattr(value, name))
+
+
+def period_of(times: Any) -> str | None:
+    """Return the first and the last time of the rows in words; None without times."""
+    if times is None:
+        return None
+    first, last = (str(one) for one in (times.starts[0], times.starts[-1]))
+    return first if first == last else f"{first} to {last}"
+
+
+def call_of(names: tuple[str, ...], calibrator: Any, options: dict[str, Any]) -> list[str]:
+    """Return the code that makes the report again from ``names`` of arrays; of the ``options`` the
+    arrays are named too.
+
+    Examples
+    --------
+    >>> from calibrant.calibrators.maps.sigmoids import Platt
+    >>> call_of(("y", "P"), [Platt()], {"level": 0.9, "groups": np.zeros(3)})[1]
+    'found = cb.report(y, P, calibrator=[cb.Platt()], level=0.9, groups=groups)'
+    """
+    given = [f"{name}={_written(name, value)}" for name, value in options.items()]
+    if calibrator is not None:
+        given.insert(0, f"calibrator={_expression(calibrator) or 'calibrator'}")
+    return [
+        f"import calibrant as cb  # {__version__}; NumPy {np.__version__}, Python"
+        f" {platform.python_version()}",
+        f"found = cb.report({', '.join([*names, *given])})",
+    ]
+
+
+def _written(name: str, value: Any) -> str:
+    """Return a plain value as code, and anything else by its name."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return repr(value) if value is None or isinstance(value, str | int | float) else name
+
+
+def _expression(value: Any) -> str | None:
+    """Return code that makes a calibrator, or several; None where one is fitted."""
+    if isinstance(value, Mapping | list | tuple):
+        named = isinstance(value, Mapping)
+        parts = [_expression(one) for one in (value.values() if named else value)]
+        if None in parts:
+            return None
+        if named:
+            return f"{{{', '.join(map('{!r}: {}'.format, value, parts))}}}"
+        return f"[{', '.join(map(str, parts))}]"
+    value = value() if isinstance(value, type) else value
+    return None if is_fitted(value) else made_by(value)
+
+
+DRAWS = 2e7
+
+
+@dataclass(frozen=True)
+class Chance(Known):
+    """Observed error, and its mean and high quantile under perfect calibration.
+
+    It has the share of draws at least as large as the observed error, or whether that is beyond the
+    high quantile; for an event, it also has those of the ICI.
+    """
+
+    observed: float
+    mean: float
+    high: float
+    p_value: float | None = None
+    beyond: bool | None = None
+    ici: "Chance | None" = None
+
+
+def chance_error(
+    seen: "Seen",
+    *,
+    n_bins: int = 15,
+    n_resamples: int = 500,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> Chance:
+    """Top-label calibration error when every prediction is right with exactly its confidence.
+
+    Outcomes are drawn from the confidences of the rows themselves; a row of weight w is drawn w
+    times (rounded, at least once), and those of a cluster fall together as often as they were seen
+    to. "High" is the ``level`` quantile.
+    """
+    record, sums, total = seen.drawn, seen.counts.bins[n_bins], seen.counts.total[0]
+    confidence, weight = record.confidence, record.weights
+    index = bins.equal_width_index(confidence, n_bins, record.resolution)
+    observed = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / total)
+    rng = null_generator(random_state)
+    count = int(np.clip(DRAWS / len(record), 100, n_resamples))
+    draw = hit_drawer(confidence, record.correct, weight, record.cluster)
+    drawn = (
+        np.array(
+            [
+                np.abs(np.bincount(index, weight * draw(rng), n_bins) - sums[:, 1]).sum()
+                for _ in range(count)
+            ]
+        )
+        / total
+    )
+    p_value = float((1 + (drawn >= observed).sum()) / (1 + count))
+    return Chance(observed, float(drawn.mean()), float(np.quantile(drawn, level)), p_value)
+
+
+#: What is estimated, by the target of a report; by None for forecasts.
+KEYS = {"event": ("event_auroc", "log_loss", "event_brier_score"), None: ("mae", "rmse")}
+#: The same for any other target.
+OTHERS = ("accuracy", "log_loss", "brier_score")
+#: Names of these metrics in a sentence.
+NAMES = {
+    "accuracy": "Accuracy",
+    "event_auroc": "AUROC",
+    "log_loss": "Log loss",
+    "brier_score": "Brier score",
+    "event_brier_score": "Brier score",
+    "mae": "Mean absolute error",
+    "rmse": "Root mean squared error",
+}
+#: Options of a report that change the labelled rows in ways that the estimate does not know.
+REFUSED = ("sample_weight", "cluster", "test")
+
+
+@dataclass(frozen=True)
+class Since:
+    """Performance on later rows, as predicted, and what they say of it in one sentence."""
+
+    sentence: str
+    note: str
+    rows: list[dict[str, Any]]
+
+
+def since_then(
+    new: Any, reference: tuple[Any, Any], target: str | None, options: Mapping[str, Any]
+) -> Since | None:
+    """Estimate the performance on rows ``new`` without labels, from the rows of the report with its
+    ``options``; None without such rows.
+    """
+    if new is None:
+        return None
+    given = [name for name in REFUSED if options.get(name) is not None]
+    if given or reference[1] is None:
+        raise InputError(
+            "new takes rows of equal weight that are independent, with one model's predictions; got"
+            f" {' and '.join(given) or 'a log of answers'}; call estimate_performance on its own."
+        )
+    known = {k: options[k] for k in ("inputs", "classes", "level", "random_state") if k in options}
+    several = target == "event" and np.shape(new)[1:] > (2,)
+    keys = OTHERS if several else KEYS.get(target, OTHERS)
+    found = estimates(new, keys, reference=reference, **known)
+    rows = [{**one.to_dict(), "key": one.metric, "metric": NAMES[one.metric]} for one in found]
+    return Since(_sentence(found[0]), found[0].note, rows)
+
+
+def _sentence(one: PerformanceEstimate) -> str:
+    """Say whether the performance has changed, or why nobody can tell."""
+    name, rows = NAMES[one.metric], f"{one.n_new:,} rows since then"
+    if one.state != "holds":
+        return f"How good the model is on the {rows} cannot be told: {'; '.join(one.reasons)}."
+    moved = not one.change_low <= 0.0 <= one.change_high
+    changed = "has changed" if moved else "has not changed by more than chance"
+    columns = f" The rows differ most in {', '.join(one.changed[:3])}." if one.changed else ""
+    return (
+        f"{name} on the {rows} is about {one.value:.3g} ({one.low:.3g} to {one.high:.3g}), from"
+        f" {one.before:.3g}: it {changed}.{columns}"
+    )
+
 
 #: Version of the dictionary's keys, raised when a key is renamed, moved or dropped.
 SCHEMA = 1
@@ -59,7 +316,7 @@ class Verdict:
     """Verdict of a report: a state, one or two plain sentences, what to do, and the numbers.
 
     ``sentence`` and ``action`` are for everybody, ``detail`` has the numbers. ``state`` is one of
-    :data:`calibrant.reporting.advice.STATES`. ``model`` is "calibrated", "overconfident",
+    :data:`calibrant.reporting.miscalibration.STATES`. ``model`` is "calibrated", "overconfident",
     "underconfident" or "miscalibrated"; ``calibration`` is "use", "mixed" (one score is better and
     another worse), "do not use", "no clear gain", "unknown" (in-sample) or "none". In-sample
     numbers never enter.

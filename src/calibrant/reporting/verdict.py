@@ -5,8 +5,14 @@ all tasks share.
 from typing import Any
 
 from calibrant.core.text_table import percent, rounded
-from calibrant.reporting.advice import Evidence, Words, could_show, in_words, points
-from calibrant.reporting.miscalibration import Miscalibration
+from calibrant.reporting.miscalibration import (
+    Evidence,
+    Miscalibration,
+    Words,
+    could_show,
+    in_words,
+    points,
+)
 from calibrant.reporting.summary import Verdict
 
 __all__ = [

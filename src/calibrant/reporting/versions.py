@@ -1,7 +1,11 @@
-"""Two versions of a model on the same rows: what moved, for whom, and what still holds."""
+"""Two versions of a model on the same rows: what moved, for whom, and what still holds.
+
+Result of a comparison of two versions of a model.
+"""
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial, singledispatch
 from typing import Any, cast
 
@@ -16,11 +20,13 @@ from calibrant.audits.audit import audited
 from calibrant.audits.sample import Column, ScoreSample, cells, columns_of, family
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import DomainCalibrator
+from calibrant.core.cards import Card, Shown
 from calibrant.core.domain import Domain, Facet, columns_named, domain_of_input
 from calibrant.core.estimators import seeded
 from calibrant.core.forecast_record import as_forecast
 from calibrant.core.given import Inputs
 from calibrant.core.groups import clustered, label_columns
+from calibrant.core.guarantee import Result
 from calibrant.core.labels import array_of, is_missing
 from calibrant.core.metric import require_level
 from calibrant.core.predictions import read, require_row_order, shared_classes
@@ -29,16 +35,116 @@ from calibrant.decisions.selective import SelectiveClassifier
 from calibrant.decisions.sets import ConformalSets
 from calibrant.decisions.thresholds import NeymanPearsonClassifier
 from calibrant.errors import InputError, naming
-from calibrant.metrics.comparison import compare
+from calibrant.metrics.comparison import Comparison, compare
 from calibrant.metrics.several import CHOSEN_BY
 from calibrant.monitoring.promises import Lock, SwapCheck, check_promise
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pairs import read_paired
 from calibrant.questions.rules import QuestionRules
-from calibrant.reporting.calibrator_given import resolve
-from calibrant.reporting.version_result import GroupMove, Move, VersionComparison
+from calibrant.reporting.compared import resolve
 
-__all__ = ["compare_versions"]
+__all__ = ["GroupMove", "Move", "VersionComparison", "compare_versions"]
+
+
+#: Advice -> (badge, tone, action).
+ADVICE = {
+    "keep": ("Keep", "good", "Use the new version with the old calibrator and rule."),
+    "re-fit": ("Re-fit", "bad", "Fit the calibrator on labels of the new version, then certify."),
+    "re-certify": ("Re-certify", "bad", "Certify the rule on labels of the new version."),
+    "cannot tell": ("Cannot tell", "unknown", "Label about {} rows of the new version."),
+}
+
+
+@dataclass(frozen=True)
+class Move(Result):
+    """Mean of a difference between two versions over the same rows, with its interval.
+
+    Attributes
+    ----------
+    name : "changed answers" (their share), "risk", "confidence", "mean" or "std" (new minus old),
+        "distance" (of the two distributions of a row: total variation, or Wasserstein-1 in units of
+        the outcome), or the share of rows that a rule decides on (new minus old)
+    value, low, high : float
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class GroupMove(Result):
+    """Group whose mean moved, by a test that takes the number of groups into account.
+
+    Attributes
+    ----------
+    group : str
+    n : float, rows
+    old, new, change : float, means under both versions, and the difference
+    low, high : float, interval of the change; those of all groups hold together
+    p_value : float, adjusted
+    """
+
+    group: str
+    n: float
+    old: float
+    new: float
+    change: float
+    low: float
+    high: float
+    p_value: float
+
+
+@dataclass(frozen=True, repr=False)
+class VersionComparison(Shown, Result):
+    """Result of ``compare_versions``; it prints the advice and what moved.
+
+    Attributes
+    ----------
+    advice : {"keep", "re-fit", "re-certify", "cannot tell"}
+    reason : str
+    labels_needed : float, more labels that would decide; 0 where the advice is no "cannot tell"
+    moved : list of Move
+    groups : list of GroupMove, in which the prediction moved, the largest change first
+    better, worse : lists of GroupMove, in which the loss fell or rose; empty without labels
+    comparison : metrics.Comparison of the labelled rows, or None
+    checks : list of SwapCheck, of the calibrator and the rule on the new version
+    n, labelled : int, rows
+    """
+
+    advice: str
+    reason: str
+    labels_needed: float
+    moved: list[Move]
+    groups: list[GroupMove]
+    better: list[GroupMove]
+    worse: list[GroupMove]
+    comparison: Comparison | None
+    checks: list[SwapCheck]
+    n: int
+    labelled: int
+
+    @property
+    def sentence(self) -> str:
+        """The comparison of the labelled rows, what moved for whom, and the reason."""
+        rows = [] if self.comparison is None else self.comparison.rows[:1]
+        found = [f"The new version is {row.meaning} ({row.metric})." for row in rows]
+        for word, groups in (("moved most", self.groups), ("is worse", self.worse)):
+            named = [f"{one.group} ({one.change:+.3g})" for one in groups[:3]]
+            found += [f"It {word} in {', '.join(named)}."] if named else []
+        return " ".join([*found, f"{self.reason[0].upper()}{self.reason[1:]}."])
+
+    def _card(self) -> Card:
+        badge, tone, action = ADVICE[self.advice]
+        needed = f"{self.labels_needed:,.0f}" if math.isfinite(self.labels_needed) else "more"
+        head = ("new minus old", "value", "interval")
+        rows = [
+            (one.name, f"{one.value:.4g}", f"[{one.low:.4g}, {one.high:.4g}]") for one in self.moved
+        ]
+        sentence = f"{badge}: {self.sentence} {action.format(needed)}"
+        return Card(sentence, "Two versions of a model", badge, tone, head=head, rows=rows)
+
 
 #: Levels at which two forecasts are compared.
 LEVELS = np.arange(0.05, 1.0, 0.1)

@@ -10,10 +10,9 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.core.text_table import percent, rounded
 from calibrant.errors import InputError
-from calibrant.reporting.advice import Evidence
 from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.event.verdict import verdict
-from calibrant.reporting.miscalibration import Miscalibration
+from calibrant.reporting.miscalibration import Evidence, Miscalibration
 from calibrant.reporting.verdict import gain
 
 

@@ -12,9 +12,13 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.guarantee import plain
-from calibrant.reporting.regression.curves import chance_errors, curves
 from calibrant.reporting.regression.quality import quality
-from calibrant.reporting.regression.states import ForecastCounts, ForecastSeen
+from calibrant.reporting.regression.states import (
+    ForecastCounts,
+    ForecastSeen,
+    chance_errors,
+    curves,
+)
 from calibrant.reporting.regression.task import REGRESSION
 
 FORMS = ("plain", "weighted", "tied", "quantiles")

@@ -13,8 +13,6 @@ from calibrant.displays.reliability import ENOUGH_SCORES
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve
 from calibrant.metrics.curves.distribution import RiskDistribution
 from calibrant.metrics.curves.smooth import CalibrationCurve
-from calibrant.reporting.bands import Tile, appendix, bands, groups_tile
-from calibrant.reporting.drawn_evidence import evidence_figures
 from calibrant.reporting.figures import (
     CORP,
     Kind,
@@ -22,11 +20,13 @@ from calibrant.reporting.figures import (
     calibration_drawing,
     calibration_figure,
     drift_figures,
+    evidence_figures,
     made,
     overlaid,
     points_along,
     present,
 )
+from calibrant.reporting.markdown import Tile, appendix, bands, groups_tile
 from calibrant.reporting.page import gap_tile
 
 __all__ = [

@@ -3,7 +3,7 @@
 from typing import Any
 
 from calibrant.core.text_table import percent, rounded
-from calibrant.reporting.advice import Evidence, Words, could_show
+from calibrant.reporting.miscalibration import Evidence, Words, could_show
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import WORDS as OF_ANSWERS
 from calibrant.reporting.verdict import (

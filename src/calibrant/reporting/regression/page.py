@@ -22,8 +22,6 @@ from calibrant.metrics.curves.forecasts import (
     RmseRmvCurve,
 )
 from calibrant.metrics.forecast_pit import PitHistogram
-from calibrant.reporting.advice import STATES
-from calibrant.reporting.bands import Tile, appendix, arrow, bands, groups_tile
 from calibrant.reporting.figures import (
     SQUARE,
     Kind,
@@ -36,6 +34,8 @@ from calibrant.reporting.figures import (
     present,
     rows_shown,
 )
+from calibrant.reporting.markdown import Tile, appendix, arrow, bands, groups_tile
+from calibrant.reporting.miscalibration import STATES
 
 __all__ = ["FILTERS", "context", "main_display", "output_figures", "tiles"]
 

@@ -8,8 +8,7 @@ import numpy as np
 from calibrant._numerics.clusters import mean_worth
 from calibrant.core.guarantee import Known
 from calibrant.core.text_table import percent
-from calibrant.reporting.cautions import copied, doubtful, shifted, small
-from calibrant.reporting.quality import Shift, distribution_shift
+from calibrant.reporting.quality import Shift, copied, distribution_shift, doubtful, shifted, small
 
 if TYPE_CHECKING:
     from calibrant.reporting.regression.states import ForecastSeen

@@ -1,4 +1,9 @@
-"""Report on forecasts of a number."""
+"""Report on forecasts of a number.
+
+Two criteria of calibrated error bars: coverage on average, and errors as large as each std.
+
+Joint test of the calibration of error bars, and its power on the rows.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,39 +11,231 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr
+from scipy.stats import rankdata
 
 from calibrant import metrics
-from calibrant._numerics.bins import enough_bins, grouped_sums
-from calibrant._numerics.intervals import wilson
+from calibrant._numerics.bins import enough_bins, equal_mass_groups, grouped_sums
+from calibrant._numerics.bootstrap import null_generator, score_drawer
+from calibrant._numerics.clusters import mean_worth
+from calibrant._numerics.intervals import normal_quantile, wilson
+from calibrant._numerics.normal_scores import smallest_p
+from calibrant._numerics.planning import detectable_shift
 from calibrant.core.forecast import NormalForecast, require_order
 from calibrant.core.forecast_record import read_forecast
+from calibrant.core.groups import in_order
+from calibrant.core.guarantee import Known
+from calibrant.core.metric import Interval
 from calibrant.core.metric_kinds import MeanMetric, Metric, RootMeanMetric, SumMetric
 from calibrant.core.reading import REGRESSION as DOMAIN
+from calibrant.core.text_table import percent
 from calibrant.errors import InputError
+from calibrant.metrics.bounds import equivalence
 from calibrant.metrics.curves.forecasts import interval_curve
-from calibrant.reporting.advice import Evidence
-from calibrant.reporting.before_after import Compared
+from calibrant.reporting.compared import Compared
 from calibrant.reporting.compared_scores import Measure, as_it_is
-from calibrant.reporting.miscalibration import Miscalibration
-from calibrant.reporting.regions import (
-    REGIONS,
-    Place,
-    Worth,
-    alone,
-    by_region,
-    together,
-    worth_of,
-)
-from calibrant.reporting.regression.criteria import Criteria, criteria
-from calibrant.reporting.regression.curves import Curves, chance_errors, curves
-from calibrant.reporting.regression.miscalibration import miscalibration_of_forecasts
+from calibrant.reporting.miscalibration import ALPHA, MARGIN, Evidence, Miscalibration, draws_of
 from calibrant.reporting.regression.quality import cautions, quality, vetoes
-from calibrant.reporting.regression.states import CLAIMED, ForecastSeen
+from calibrant.reporting.regression.states import (
+    CLAIMED,
+    Curves,
+    ForecastSeen,
+    chance_errors,
+    curves,
+    drawn_outcomes,
+)
 from calibrant.reporting.regression.verdict import overall, verdict
 from calibrant.reporting.report_table import Asked, ReportTable
-from calibrant.reporting.summary import Verdict
+from calibrant.reporting.states import REGIONS, Place, Worth, alone, by_region, together, worth_of
+from calibrant.reporting.summary import Chance, Verdict
 
-__all__ = ["METRICS", "REGRESSION"]
+__all__ = ["METRICS", "REGRESSION", "Criteria", "criteria", "miscalibration_of_forecasts"]
+
+
+#: ENCE that would not matter: such a std changes the coverage of 90 % intervals by below 2 points.
+STD_MARGIN = 0.05
+#: Rank correlation of calibrated std with |error| below which std that hardly differ say nothing.
+TELLING = 0.1
+#: Draws for the rank correlation under perfect calibration, and rows times draws, at most.
+DRAWS, DRAWN_ROWS = 20, 20_000
+
+
+@dataclass(frozen=True)
+class Criteria(Known):
+    """Results of one output under both criteria, before or after calibration.
+
+    Attributes
+    ----------
+    interval_error, ence : Chance
+    passes : whether each criterion, "interval" and "std", is met within chance or within a margin
+    flawed : whether intervals pass although the std hardly tell large errors from small
+    sentence : both in words
+    correlation : Spearman's rank correlation of std with absolute error, or None if all std are
+        equal
+    expected : its value under perfect calibration
+    smallest, largest : coverage in the rows of the smallest and of the largest std
+    """
+
+    interval_error: Chance
+    ence: Chance
+    passes: dict[str, bool]
+    flawed: bool
+    sentence: str
+    correlation: Interval | None = None
+    expected: float | None = None
+    smallest: Any = None
+    largest: Any = None
+
+
+def criteria(
+    rows: Any,
+    chance: dict[str, Chance],
+    gaps: list[Any],
+    margin: float | None,
+    *,
+    level: float,
+    random_state: int,
+) -> Criteria:
+    """Judge one output by both criteria.
+
+    Parameters
+    ----------
+    rows : record of one output
+    chance : from ``chance_errors``
+    gaps : coverage by equal parts of the rows, from the smallest std to the largest
+    margin : interval calibration error that would not matter; None: two points
+    level : level of the interval of the rank correlation
+    random_state : int
+    """
+    interval, ence = chance["interval_calibration_error"], chance["ence"]
+    passes = {
+        "interval": not interval.beyond or interval.observed <= (margin or MARGIN),
+        "std": not ence.beyond or ence.observed <= STD_MARGIN,
+    }
+    if len(gaps) < 2:
+        words = "All std are equal or nearly so, so they cannot tell large errors from small."
+        return Criteria(interval, ence, passes, False, words)
+    own, expected = _correlation(rows, level, random_state)
+    vague = (
+        not passes["std"]
+        and expected >= TELLING
+        and own.value < 0.5 * expected
+        and own.high < expected
+    )
+    flawed = vague and passes["interval"]
+    lead = (
+        "The intervals pass on average, but the std hardly tell large errors from small"
+        if flawed
+        else "The std hardly tell large errors from small"
+        if vague
+        else "Rows with larger std have larger errors"
+        if own.low > 0.0
+        else "These rows do not show whether larger std mean larger errors"
+    )
+    sentence = (
+        f"{lead}: interval calibration error {interval.observed:.3f} (up to {interval.high:.3f} by"
+        f" chance), ENCE {ence.observed:.3f} (up to {ence.high:.3f} by chance), rank correlation of"
+        f" std with |error| {own.value:z.2f} ({own.low:z.2f} to {own.high:z.2f}; calibrated std"
+        f" show {expected:.2f}). The 90 % intervals hold {percent(gaps[0].coverage)} of the"
+        " outcomes in"
+        f" the {gaps[0].rows:,.0f} rows with the smallest std, and {percent(gaps[-1].coverage)} in"
+        f" the {gaps[-1].rows:,.0f} with the largest."
+    )
+    return Criteria(interval, ence, passes, flawed, sentence, own, expected, gaps[0], gaps[-1])
+
+
+def _correlation(rows: Any, level: float, random_state: int) -> tuple[Interval, float]:
+    """Compute the rank correlation with the interval of Bonett and Wright (2000), and its mean over
+    outcomes drawn from the forecasts; a row of weight w counts w times (rounded, at least once).
+    """
+    rows, rng = in_order(rows), null_generator(random_state)
+    times = np.maximum(np.rint(rows.weights), 1.0)
+    drawn = [
+        drawn_outcomes(rows, rng.standard_normal(len(rows))) - rows.mean
+        for _ in range(min(max(DRAWN_ROWS // len(rows), 1), DRAWS))
+    ]
+    sizes = np.repeat(np.abs([rows.std, rows.error, *drawn]), times.astype(np.intp), axis=1)
+    ranks = rankdata(sizes, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    products = ranks @ ranks[0] / np.maximum(np.linalg.norm(ranks, axis=1), 1e-300)
+    value, *expected = (products[1:] / np.linalg.norm(ranks[0])).tolist()
+    n = float(len(sizes[0]))
+    if rows.cluster is not None:
+        cluster = np.repeat(rows.cluster, times.astype(np.intp), axis=0)
+        n *= mean_worth(ranks[0] * ranks[1], np.ones(len(cluster)), cluster, level)
+    half = normal_quantile(level) * np.sqrt((1.0 + 0.5 * value**2) / max(n - 3.0, 1.0))
+    at = np.arctanh(np.clip(value, -1.0 + 1e-12, 1.0 - 1e-12))
+    low, high = np.tanh([at - half, at + half]).tolist()
+    return Interval(value, low, high, level, "analytic", n), float(np.mean(expected))
+
+
+#: Parts of the probabilities of the outcomes, and of the rows by their std.
+PARTS, STD_PARTS = 10, 3
+#: An error counts as so many std at most: one outlier must not be the whole evidence.
+FARTHEST = 6.0
+#: How the checks are called, in their order.
+CHECKS = ("offset", "spread", "shape", "coverage", "std")
+
+
+def miscalibration_of_forecasts(
+    rows: Any, margin: float | None, *, random_state: int
+) -> Miscalibration:
+    r"""Test forecasts for miscalibration by their normal scores, and compute the detectable error.
+
+    The checks are the mean score (``offset``), the mean squared score less 1 (``spread``), counts
+    of the probabilities in ten parts (``shape``), the intervals of 90 % (``coverage``) and squared
+    scores by the log of the std (``std``), each against scores that are standard normal, alike in
+    a cluster as those seen. ``excess`` and ``detectable`` are of the coverage of those intervals.
+
+    Parameters
+    ----------
+    rows : record of one output with score, std, weights and cluster
+    margin : the largest error of the coverage that would not matter; None: two points
+    random_state : int
+    """
+    rows = in_order(rows)
+    times = np.maximum(np.rint(rows.weights), 1.0).astype(np.intp)
+    row = np.repeat(np.arange(len(rows)), times)
+    score, cluster = rows.score[row], None if rows.cluster is None else rows.cluster[row]
+    by_std = np.log(rows.std[row])
+    by_std = by_std - by_std.mean()
+    draw, rng = score_drawer(score, cluster), null_generator(random_state)
+    drawn = np.array([_checks(draw(rng), by_std) for _ in range(draws_of(len(score)))])
+    own, p_value = smallest_p(_checks(score, by_std), drawn)
+    held = (2.0 * ndtr(abs(score)) - 1.0 <= CLAIMED).astype(np.float64)
+    claimed, ones = np.full(len(score), CLAIMED), np.ones(len(score))
+    part = equal_mass_groups(by_std, STD_PARTS)
+    margin = MARGIN if margin is None else margin
+    worth = 1.0 if cluster is None else mean_worth(held, ones, cluster, 1.0 - ALPHA)
+    off = abs(held.mean() - CLAIMED) - np.sqrt(CLAIMED * (1.0 - CLAIMED) / (len(held) * worth))
+    return Miscalibration(
+        p_value=p_value,
+        checks=dict(zip(CHECKS, own.tolist(), strict=True)),
+        equivalence=equivalence(claimed, held, ones, cluster, margin, part)[1],
+        excess=max(float(off), 0.0),
+        detectable={"offset": detectable_shift(np.array([CLAIMED]), np.array([len(held) * worth]))},
+        margin=margin,
+    )
+
+
+def _checks(score: np.ndarray, by_std: np.ndarray) -> np.ndarray:
+    """(5,) the checks, larger where more speaks against the forecasts."""
+    probability = ndtr(score)
+    near = np.clip(score, -FARTHEST, FARTHEST)
+    part = np.minimum((probability * PARTS).astype(np.intp), PARTS - 1)
+    count = np.bincount(part, minlength=PARTS)
+    held = abs(2.0 * probability - 1.0) <= CLAIMED
+    square = near * near - 1.0
+    return np.abs(
+        [
+            near.mean(),
+            square.mean(),
+            np.square(count - len(score) / PARTS).sum(),
+            held.mean() - CLAIMED,
+            square @ by_std,
+        ]
+    )
+
 
 #: By key, in the order of the page: the name shown, and the metric.
 METRICS: dict[Any, Any] = {

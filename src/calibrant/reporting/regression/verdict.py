@@ -3,8 +3,7 @@
 from typing import Any
 
 from calibrant.core.text_table import percent
-from calibrant.reporting.advice import STATES, Evidence, Words, could_show
-from calibrant.reporting.miscalibration import Miscalibration
+from calibrant.reporting.miscalibration import STATES, Evidence, Miscalibration, Words, could_show
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import about_calibration, judged
 

@@ -14,24 +14,24 @@ from calibrant.calibrators.multiclass import OneVsRest
 from calibrant.calibrators.temperature import Identity
 from calibrant.core.labels import class_array
 from calibrant.core.predictions import Predictions
-from calibrant.reporting.about import About
-from calibrant.reporting.before_after import Compared
-from calibrant.reporting.calibrator_given import resolve, shown_name
-from calibrant.reporting.choice import choice
 from calibrant.reporting.classification import CLASSIFICATION, SCORES
+from calibrant.reporting.compared import Compared, choice, resolve, shown_name
 from calibrant.reporting.report import Report
 from calibrant.reporting.report_table import Asked, Decisions
 from calibrant.reporting.summarise import part_of, summary_of
-from calibrant.reporting.summary import Method, Summary
-from calibrant.reporting.table.cells import (
+from calibrant.reporting.summary import About, Method, Summary
+from calibrant.reporting.table.sums import (
+    PARTS,
     RiskCells,
     RiskPairs,
     TableFits,
     TableSample,
+    TableSums,
     fold_of,
     rate_of,
+    seen_of,
+    table_scores,
 )
-from calibrant.reporting.table.sums import PARTS, TableSums, seen_of, table_scores
 from calibrant.tables.table_rows import TableRows
 
 __all__ = ["TableReport"]
