@@ -89,8 +89,8 @@ def reported(folder, engine):
     """The report of the files, in two passes."""
     import calibrant as cb
     from calibrant.reporting.table.report import TableReport
+    from calibrant.tables.apply import TableRows, row_count
     from calibrant.tables.columns import Layout
-    from calibrant.tables.table_rows import TableRows, row_count
 
     def made(paths):
         rows = TableRows(

@@ -21,7 +21,7 @@ from calibrant.reporting.table.sums import (
     fold_of,
     seen_of,
 )
-from calibrant.tables.table_rows import row_hash
+from calibrant.tables.apply import row_hash
 
 N = 6000
 

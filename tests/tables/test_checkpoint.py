@@ -12,12 +12,12 @@ import pytest
 from tests.tables.modes import MODES, assert_same
 
 import calibrant as cb
-from calibrant.tables import checkpoint
+from calibrant.tables import evaluate as checkpoint
 
 #: The command, a little slower, so that it can be caught in the middle.
 SLOW = """
 import sys, time
-from calibrant.tables import checkpoint
+from calibrant.tables import evaluate as checkpoint
 from calibrant.cli.main import main
 fold = checkpoint.fold
 checkpoint.fold = lambda *args: (time.sleep(0.05), fold(*args))[1]

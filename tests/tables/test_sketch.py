@@ -7,7 +7,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.tables.apply import apply
-from calibrant.tables.sketch import sketch
+from calibrant.tables.sample import sketch
 
 
 def _rows(n=30_000, seed=0, extreme=False):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calibrant.errors import InputError
+from calibrant.tables.apply import TableRows, row_count, row_hash
 from calibrant.tables.columns import Layout
-from calibrant.tables.table_rows import TableRows, row_count, row_hash
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")

@@ -50,7 +50,7 @@ from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_labelled
 from calibrant.errors import InputError
 from calibrant.questions.domain import QUESTIONS
 from calibrant.tables.evaluation import Evaluation
-from calibrant.tables.sketch import ScoreSketch
+from calibrant.tables.sample import ScoreSketch
 from calibrant.tables.state import GroupState
 
 __all__ = ["audit", "audit_record", "audited", "found_groups", "number_features"]

@@ -32,10 +32,10 @@ from calibrant.core.model_outputs import is_fitted
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.reporting.table.report import TableReport
+from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
 from calibrant.tables.columns import Layout, whole_numbers
 from calibrant.tables.paths import STDIN, paths_of
 from calibrant.tables.sources import parts_of
-from calibrant.tables.table_rows import TableRows, drawn, row_count, row_hash
 
 __all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any"]
 

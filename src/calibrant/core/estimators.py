@@ -221,7 +221,7 @@ _BY_KEY: dict[str, type] = {}
 INSIDE = {
     "CellScores": "calibrant.decisions.cells",
     "ConditionalScores": "calibrant.decisions.conditional_sets",
-    "FrameCheckpoint": "calibrant.tables.checkpoint",
+    "FrameCheckpoint": "calibrant.tables.evaluate",
     "GroupState": "calibrant.tables.state",
     "RowSample": "calibrant.tables.sample",
     "ScoreCounts": "calibrant.decisions.cells",

@@ -1,12 +1,29 @@
-"""Files of a table: of a path, a folder or a pattern, in the order of their names."""
+"""Files of a table: of a path, a folder or a pattern, in the order of their names.
 
+Order of names with numbers in them.
+"""
+
+import re
 from glob import glob, has_magic
 from pathlib import Path
+from typing import Any
 
 from calibrant.errors import InputError
-from calibrant.tables.natural_order import natural_order
 
-__all__ = ["ENDINGS", "STDIN", "is_pattern", "paths_of"]
+__all__ = ["ENDINGS", "STDIN", "is_pattern", "natural_order", "paths_of"]
+
+
+def natural_order(name: Any) -> tuple[Any, ...]:
+    """Key that sorts names of files and versions by the numbers in them.
+
+    Examples
+    --------
+    >>> sorted(["day10.csv", "day2.csv", "day1.csv"], key=natural_order)
+    ['day1.csv', 'day2.csv', 'day10.csv']
+    """
+    parts = re.split("([0-9]+)", str(name))
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)], str(name)
+
 
 #: The path that stands for standard input.
 STDIN = Path("-")

@@ -32,7 +32,7 @@ from calibrant.reporting.table.sums import (
     seen_of,
     table_scores,
 )
-from calibrant.tables.table_rows import TableRows
+from calibrant.tables.apply import TableRows
 
 __all__ = ["TableReport"]
 

@@ -38,7 +38,7 @@ from calibrant.reporting.states import (
     by_class,
     confidence_gaps,
 )
-from calibrant.tables.table_rows import drawn
+from calibrant.tables.apply import drawn
 
 __all__ = [
     "FOLDS",

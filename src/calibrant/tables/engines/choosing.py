@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from calibrant._numerics.threads import map_ahead
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.tables.batching import runs
-from calibrant.tables.natural_order import natural_order
+from calibrant.tables.paths import natural_order
 
 if TYPE_CHECKING:
     from calibrant.tables.state import Drawn, GroupState
