@@ -27,7 +27,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegress
 from sklearn.model_selection import cross_val_predict, train_test_split
 
 import calibrant as cb
-from calibrant.datasets.stored import stored
+from calibrant.datasets.sets import stored
 from calibrant.errors import InputError
 from calibrant.reporting.report import Report
 

@@ -36,7 +36,7 @@ from calibrant._numerics.smoothing import (
     spline_design,
     spline_knots,
 )
-from calibrant.datasets.stored import stored
+from calibrant.datasets.sets import stored
 from calibrant.errors import InputError
 
 VALUES = Path(__file__).resolve().parents[2] / "tests" / "metrics" / "event" / "r_values.jsonl"

@@ -19,7 +19,7 @@ from benchmarks.report import opened, started, tumour_risks
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.datasets.stored import stored
+from calibrant.datasets.sets import stored
 
 GROUPS = {"adult": "g_race", "bank": "g_job", "law_school": "g_race"}
 

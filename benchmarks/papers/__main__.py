@@ -17,7 +17,7 @@ from typing import NamedTuple
 from benchmarks.papers.geometric import data as geometric
 from benchmarks.papers.stored import PAPERS
 
-from calibrant.datasets.stored import data_folder
+from calibrant.datasets.sets import data_folder
 
 __all__ = ["STEPS", "Step", "main", "to_fetch"]
 

@@ -13,7 +13,7 @@ from benchmarks.data.download import FetchError, download
 from benchmarks.data.fetch import fetch
 from benchmarks.data.table import DataSet, contents, data_sets
 
-from calibrant.datasets.stored import data_folder
+from calibrant.datasets.sets import data_folder
 
 BODY = np.random.default_rng(0).bytes(300_000)
 SHA = hashlib.sha256(BODY).hexdigest()

@@ -9,7 +9,7 @@ import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.logistic import softmax
 from calibrant.calibrators.gaussian_process import GaussianProcessCalibration
-from calibrant.datasets.stored import data_folder, stored
+from calibrant.datasets.sets import data_folder, stored
 from calibrant.errors import InputError
 
 

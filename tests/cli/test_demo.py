@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from calibrant.cli.methods import methods
-from calibrant.datasets.bundled import BUNDLED
+from calibrant.datasets.sets import BUNDLED
 
 
 @pytest.fixture

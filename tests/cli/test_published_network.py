@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from calibrant.datasets.stored import data_folder, stored
+from calibrant.datasets.sets import data_folder, stored
 
 NAME = "network_outputs/wideresnet-16-4-cifar10"
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.datasets.bundled import BUNDLED, three_parts
+from calibrant.datasets.sets import BUNDLED, three_parts
 
 
 @pytest.mark.parametrize("name", BUNDLED)

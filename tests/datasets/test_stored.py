@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from calibrant.datasets.stored import stored
+from calibrant.datasets.sets import stored
 from calibrant.errors import InputError
 
 

@@ -11,7 +11,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant._numerics.logistic import softmax
-from calibrant.datasets.stored import data_folder, stored
+from calibrant.datasets.sets import data_folder, stored
 
 
 def overconfident(n, K, seed=0):

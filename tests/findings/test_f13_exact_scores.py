@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 from calibrant._numerics.logistic import clipped_logs, fit_sigmoid, inner_limits, sigmoid
-from calibrant.datasets.stored import data_folder
+from calibrant.datasets.sets import data_folder
 
 EPSILON = float(np.finfo(np.float64).eps)
 FORESTS = ["mondrian-forest-kitti", "random-forest-kitti"]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant import metrics
-from calibrant.datasets.stored import data_folder, stored
+from calibrant.datasets.sets import data_folder, stored
 
 ERRORS = (
     "expected_calibration_error",

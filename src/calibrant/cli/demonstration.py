@@ -20,7 +20,7 @@ from calibrant import metrics
 from calibrant.calibrators.auto import default_calibrator
 from calibrant.cli.methods import methods
 from calibrant.cli.wording import print_table, progress, say, with_interval
-from calibrant.datasets.bundled import BUNDLED, three_parts
+from calibrant.datasets.sets import BUNDLED, three_parts
 from calibrant.errors import CalibrationWarning, InputError
 
 __all__ = ["demonstrate"]

@@ -1,7 +1,7 @@
-from calibrant.datasets.bundled import BUNDLED as BUNDLED
-from calibrant.datasets.bundled import Dataset as Dataset
-from calibrant.datasets.bundled import breast_cancer as breast_cancer
-from calibrant.datasets.bundled import digits as digits
-from calibrant.datasets.bundled import three_parts as three_parts
+from calibrant.datasets.sets import BUNDLED as BUNDLED
+from calibrant.datasets.sets import Dataset as Dataset
+from calibrant.datasets.sets import breast_cancer as breast_cancer
+from calibrant.datasets.sets import digits as digits
+from calibrant.datasets.sets import three_parts as three_parts
 
 __all__: list[str]

@@ -1,12 +1,18 @@
-"""Real data bundled with scikit-learn."""
+"""Real data: sets bundled with scikit-learn, and predictions stored as npz files in the folder that
+CALIBRANT_DATA names.
+"""
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
 
-__all__ = ["BUNDLED", "Dataset", "breast_cancer", "digits", "three_parts"]
+from calibrant.errors import InputError
+
+__all__ = ["BUNDLED", "Dataset", "breast_cancer", "data_folder", "digits", "stored", "three_parts"]
 
 
 @dataclass(frozen=True)
@@ -84,3 +90,40 @@ def three_parts(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     first, rest = train_test_split(rows, train_size=0.4, random_state=0, stratify=data.y)
     second, third = train_test_split(rest, train_size=0.5, random_state=0, stratify=data.y[rest])
     return first, second, third
+
+
+def data_folder() -> Path:
+    """Return the folder of stored data: the environment variable CALIBRANT_DATA, by default
+    ``../shared/data``.
+    """
+    return Path(os.environ.get("CALIBRANT_DATA", "../shared/data"))
+
+
+def stored(name: str) -> dict[str, np.ndarray]:
+    """Load the arrays of one stored file.
+
+    Parameters
+    ----------
+    name : str
+        Path inside the folder, with or without ``.npz``, such as
+        ``"network_outputs/wideresnet-16-4-cifar10"``.
+
+    Returns
+    -------
+    dict of str to array
+
+    Raises
+    ------
+    InputError
+        When the file does not exist; the message names the folder and the variable.
+    """
+    folder = data_folder()
+    path = folder / (name if name.endswith(".npz") else f"{name}.npz")
+    if not path.is_file():
+        raise InputError(
+            f"{path} does not exist; CALIBRANT_DATA must name the folder of stored data and is"
+            f" {os.environ.get('CALIBRANT_DATA', 'not set')!r}; set it, or leave this data set"
+            " out."
+        )
+    with np.load(path, allow_pickle=False) as archive:
+        return {key: archive[key] for key in archive.files}
