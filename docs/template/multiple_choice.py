@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from calibrant.cli.columns import FILES
+from calibrant.cli.data_file import FILES
 from calibrant.core import MeanMetric, Tags, register
 from calibrant.core.calibrator import DomainCalibrator, require_fitted
 from calibrant.core.domain import Domain
@@ -236,7 +236,7 @@ def _report():
 
 
 def _files():
-    from calibrant.cli.columns import DataFile
+    from calibrant.cli.data_file import DataFile
 
     @dataclass(frozen=True, kw_only=True)
     class QuestionFile(DataFile):

@@ -62,7 +62,6 @@ OLD_PACKAGES = {
     "calibrators/maps",
     "cli",
     "core",
-    "datasets",
     "displays",
     "metrics",
     "metrics/curves",

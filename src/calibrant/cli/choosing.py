@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import calibrant
-from calibrant.cli.columns import DataFile
+from calibrant.cli.data_file import DataFile
 from calibrant.cli.methods import BY_CLASS, EVERY, import_extensions, make, measured_scores, named
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import WORDS, columns_of, features_of

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import click
 import numpy as np
 
-from calibrant.cli.columns import ARRAYS, DataFile, as_floats
+from calibrant.cli.columns import ARRAYS, as_floats
+from calibrant.cli.data_file import DataFile
 from calibrant.cli.options import Columns
 from calibrant.cli.wording import few, say
 from calibrant.core.domain import Domain

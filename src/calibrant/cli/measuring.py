@@ -19,7 +19,14 @@ from calibrant.cli.choosing import (
     require_reference,
     saved,
 )
-from calibrant.cli.columns import ARRAYS, PATTERNS, DataFile, as_floats, missing_in, require_all
+from calibrant.cli.columns import (
+    ARRAYS,
+    PATTERNS,
+    as_floats,
+    missing_in,
+    require_all,
+)
+from calibrant.cli.data_file import DataFile
 from calibrant.cli.large import large_report, large_rows, read_any
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import (

@@ -96,11 +96,17 @@ EXPLORATORY = (
     "award-temperature",
     *(f"{name}{BY_CLASS}" for name in ("class-rate", "cumulative-confidence", "kernel-density")),
 )
+
+
+def _confidence(map: Map, per_class: bool) -> calibrant.ConfidenceCalibrator:
+    return calibrant.ConfidenceCalibrator(map=map, per_class=per_class)
+
+
 TARGETS: dict[Any, Any] = {
     "event": as_calibrator,
     "classes": as_calibrator,
-    "answer": lambda map: calibrant.ConfidenceCalibrator(map=map),
-    BY_CLASS: lambda map: calibrant.ConfidenceCalibrator(map=map, per_class=True),
+    "answer": partial(_confidence, per_class=False),
+    BY_CLASS: partial(_confidence, per_class=True),
 }
 
 
@@ -128,7 +134,7 @@ def methods(target: str = "classes", given: Collection[str] = ()) -> dict[str, A
     >>> sorted(set(methods(given=["groups"])) - set(methods()))
     ['group', 'multicalibration']
     """
-    found = {}
+    found: dict[str, Any] = {}
     for cls in _offered(Calibrator):
         if (
             cls is not calibrant.ConfidenceCalibrator
@@ -165,7 +171,7 @@ def score_methods() -> dict[str, Any]:
     >>> score_methods()["isotonic"](), score_methods()["platt"]()
     (Isotonic(), Platt(scale='probability'))
     """
-    found = {}
+    found: dict[str, Any] = {}
     for cls in filter(_makes_itself, _offered(Map)):
         known = inspect.signature(cls).parameters
         options = [
@@ -233,18 +239,18 @@ def _offered(base: type[Any]) -> list[type[Any]]:
     return [*offered(base), *(c for c in registered(base) if not inspect.isabstract(c))]
 
 
-def _makes_itself(cls) -> bool:
+def _makes_itself(cls: type[Any]) -> bool:
     parameters = inspect.signature(cls).parameters.values()
     return all(
         p.default is not p.empty or p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
     )
 
 
-def _with_map(cls, wrapped: Callable[..., Any]) -> Callable[..., Any]:
+def _with_map(cls: type[Any], wrapped: Callable[..., Any]) -> Callable[..., Any]:
     return lambda: wrapped(cls())
 
 
-def _name(cls) -> str:
+def _name(cls: type[Any]) -> str:
     """Return a class's name in kebab case; one of an extension is "package:name", so the two cannot
     collide.
     """

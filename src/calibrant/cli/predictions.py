@@ -14,16 +14,14 @@ from numpy.typing import ArrayLike
 from calibrant.cli import columns as table_columns
 from calibrant.cli.columns import (
     ARRAYS,
-    FILES,
-    DataFile,
     as_floats,
     as_risk,
     event_of,
-    kind_of,
     missing_in,
     require_all,
     two_labels,
 )
+from calibrant.cli.data_file import FILES, DataFile, kind_of
 from calibrant.cli.forecasts import OUTCOMES, ForecastFile, QuestionFile
 from calibrant.cli.methods import import_extensions
 from calibrant.cli.options import Columns

@@ -22,11 +22,11 @@ from calibrant.cli.columns import (
     as_risk,
     event_of,
     find,
-    kind_of,
     refuse_absent,
     refuse_other,
     refuse_unsaid,
 )
+from calibrant.cli.data_file import kind_of
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows

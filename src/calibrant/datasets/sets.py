@@ -5,13 +5,17 @@ CALIBRANT_DATA names.
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
-from sklearn import datasets
-from sklearn.model_selection import train_test_split
+from sklearn import (  # pyright: ignore[reportMissingTypeStubs]
+    datasets,  # pyright: ignore[reportUnknownVariableType]
+    model_selection,  # pyright: ignore[reportUnknownVariableType]
+)
 
 from calibrant.errors import InputError
 
+_bundled, _split = cast(Any, datasets), cast(Any, model_selection).train_test_split
 __all__ = ["BUNDLED", "Dataset", "breast_cancer", "data_folder", "digits", "stored", "three_parts"]
 
 
@@ -46,7 +50,7 @@ def digits() -> Dataset:
     >>> len(digits()), digits().X.shape[1]
     (1797, 64)
     """
-    data = datasets.load_digits()
+    data = _bundled.load_digits()
     return Dataset(
         "digits", data.data / 16.0, data.target, np.array([str(c) for c in data.target_names])
     )
@@ -65,7 +69,7 @@ def breast_cancer() -> Dataset:
     >>> breast_cancer().classes.tolist()
     ['malignant', 'benign']
     """
-    data = datasets.load_breast_cancer()
+    data = _bundled.load_breast_cancer()
     return Dataset("breast cancer", data.data, data.target, data.target_names.astype(str))
 
 
@@ -87,8 +91,8 @@ def three_parts(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     [227, 171, 171]
     """
     rows = np.arange(len(data))
-    first, rest = train_test_split(rows, train_size=0.4, random_state=0, stratify=data.y)
-    second, third = train_test_split(rest, train_size=0.5, random_state=0, stratify=data.y[rest])
+    first, rest = _split(rows, train_size=0.4, random_state=0, stratify=data.y)
+    second, third = _split(rest, train_size=0.5, random_state=0, stratify=data.y[rest])
     return first, second, third
 
 

@@ -5,7 +5,7 @@ Slope of the logistic recalibration.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -121,7 +121,7 @@ class CalibrationSlope(
             return None
         design = np.column_stack([log_odds(score), np.ones(len(score))])
         p = sigmoid(design @ found[0])
-        bread = np.linalg.inv((design * (weight * p * (1.0 - p))[:, None]).T @ design)
+        bread = cast(Any, np.linalg).inv((design * (weight * p * (1.0 - p))[:, None]).T @ design)
         return (hit - p) * (design @ bread[self._place]) * weight.sum()
 
     def _interval(

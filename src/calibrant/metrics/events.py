@@ -8,6 +8,7 @@ class.
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -83,7 +84,7 @@ class PairMetric(
 
     def _prepared(self, score: np.ndarray, weight: np.ndarray) -> Any:
         """Return the metric as a function of the hits."""
-        return lambda hit: self._pair_value(score, hit, weight)
+        return partial(self._pair_value, score, weight=weight)
 
     def _prepared_of(self, record: Any):
         """The same for a record, which may cache what depends on its scores."""

@@ -4,14 +4,13 @@ Skill of one event's probability: the relative reduction of the base rate's loss
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
-from scipy.special import entr
 
 from calibrant._numerics import intervals
 from calibrant._numerics.intervals import mean_limits, over_rates, quotient
@@ -100,7 +99,9 @@ class BrierScore(
             )
         ]
 
-    def _of_parts(self, record: Any, loss: Any) -> np.ndarray:
+    def _of_parts(
+        self, record: Any, loss: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    ) -> np.ndarray:
         out = np.concatenate([loss(*_block_parts(block)) for block in record.blocks()])
         return 0.5 * out if self.scale_by_half else out
 
@@ -246,8 +247,8 @@ class RankedProbabilityScore(
 
 
 def _ranked_losses(block: Any) -> np.ndarray:
-    gap = np.cumsum(block.probabilities[:, :-1], axis=1)
-    gap -= block.labels[:, None] <= np.arange(gap.shape[1])
+    rates = block.probabilities[:, :-1].cumsum(axis=1)
+    gap = np.subtract(rates, block.labels[:, None] <= np.arange(rates.shape[1]))
     return np.einsum("nk,nk->n", gap, gap)
 
 
@@ -373,7 +374,8 @@ class D2OfClasses(
     def _base(self, rates: np.ndarray) -> tuple[float, np.ndarray]:
         """(mean loss of predicting the rates for every row, its derivative by each rate)."""
         if self.score == "log_loss":
-            return float(entr(rates).sum()), -np.log(np.where(rates > 0.0, rates, 1.0)) - 1.0
+            entropy = float(cast(Any, special).entr(rates).sum())
+            return entropy, -np.log(np.where(rates > 0.0, rates, 1.0)) - 1.0
         return float(1.0 - rates @ rates), -2.0 * rates
 
     def _interval(

@@ -30,7 +30,7 @@ from operator import add
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from scipy.special import expit
+from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 from calibrant._numerics.bins import (
     Cut,
@@ -445,7 +445,8 @@ def in_mass(seen: Seen, level: float, counts: Sequence[int] = ()) -> dict[int, R
     """Return curves for these, or all, numbers of bins of equal weight. Where most are near 1,
     bins of equal width would leave them one bin.
     """
-    rows, found = seen.rows, {}
+    rows = seen.rows
+    found: dict[int, ReliabilityCurve] = {}
     for count in counts or seen.mass:
         cut, sums = seen.mass[count]
         worth = _worth(rows, rows.correct, partial(cut.index, rows.confidence), len(cut), level)
@@ -473,7 +474,7 @@ def binned(found: dict[int, ReliabilityCurve]) -> dict[str, Binned]:
 def of_classes(seen: Seen, level: float) -> dict[str, ReliabilityCurve]:
     """{class: its probability's reliability curve} for the classes drawn."""
     rows, text = seen.rows, [str(c) for c in seen.counts.classes]
-    found = {}
+    found: dict[str, ReliabilityCurve] = {}
     for place, sums in zip(seen.table, seen.class_sums, strict=False):
         k = text.index(place.where["class"])
         found[text[k]] = _in_width(
@@ -487,14 +488,15 @@ def densities_of_classes(seen: Seen, drawn: Iterable[str]) -> dict[str, dict[str
     ``drawn``; on the scale of the log odds, where scores near 1 do not crowd, each integrates to
     its share.
     """
-    rows, text, found = seen.rows, [str(c) for c in seen.counts.classes], {}
+    rows, text = seen.rows, [str(c) for c in seen.counts.classes]
+    found: dict[str, dict[str, np.ndarray]] = {}
     for name in drawn:
         own = rows.predicted == text.index(name)
         if own.any():
             score = np.clip(log_odds(rows.confidence[own]), -MOST_ODDS, MOST_ODDS)
-            at = np.linspace(score.min(), score.max(), DENSITY_POINTS)
+            at = cast(Any, np).linspace(score.min(), score.max(), DENSITY_POINTS)
             right, wrong = densities(at, score, rows.correct[own], rows.weights[own])
-            found[name] = {"score": expit(at), "right": right, "wrong": wrong}
+            found[name] = {"score": cast(Any, special).expit(at), "right": right, "wrong": wrong}
     return found
 
 
@@ -569,7 +571,7 @@ def confusion(counts: Counts) -> Confusion:
             float(wrong[i, j] / true[i]),
             float(wrong[i, j] / predicted[j]),
         )
-        for i, j in zip(*np.unravel_index(flat, wrong.shape), strict=True)
+        for i, j in (divmod(int(place), len(names)) for place in flat)
         if wrong[i, j] > 0
     ]
     return (

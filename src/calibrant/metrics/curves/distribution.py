@@ -84,7 +84,7 @@ class JointDistribution:
         return pandas.DataFrame(tables[normalise], index=index, columns=columns)
 
 
-def _of(record: Predictions) -> JointDistribution:
+def _of(record: Any) -> JointDistribution:
     K = record.n_classes
     counts = np.bincount(
         record.labels * K + record.predicted, weights=record.weight, minlength=K * K

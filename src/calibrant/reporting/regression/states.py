@@ -238,7 +238,7 @@ def drawn_outcomes(record: Any, z: np.ndarray) -> np.ndarray:
     """Outcomes (n,) at the normal scores ``z`` of their own forecasts; an infinite one, as from
     conformal intervals, is replaced by the outcome observed.
     """
-    drawn = record.forecast.at(z[:, None])[:, 0]
+    drawn: np.ndarray = record.forecast.at(z[:, None])[:, 0]
     return np.where(np.isfinite(drawn), drawn, record.y)
 
 
