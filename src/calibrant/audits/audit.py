@@ -1,8 +1,5 @@
-"""Test of calibration in every group.
-
-Audit of all families of groups: those named, and those found on either half.
-
-Search for groups in the features of one half of the rows, to be tested on the other.
+"""Audit of calibration in every group, of all families of groups: those named, and those that a
+search finds in one half of the rows, to be tested on the other.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,10 +1,8 @@
-"""Two nulls of an audit: predictions are true in every row (strong), or right on average in every
-group (weak).
+"""Nulls of an audit, the tests of all groups under them, simultaneous intervals of the gaps, and
+the rows of the audit's table, from sums and tests.
 
-Simultaneous intervals of the gaps of all groups: the shifts that the test of a group would not
-reject.
-
-Rows of an audit's table, from sums and tests.
+Under the strong null predictions are true in every row, under the weak one they are right on
+average in every group. The interval of a group holds the shifts that its test would not reject.
 """
 
 from collections.abc import Iterable, Iterator

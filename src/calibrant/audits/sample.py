@@ -1,7 +1,5 @@
 """Sample of an audit: units of rows with predictions, outcomes, and the variance of these under the
-predictions.
-
-Groups of rows from columns, their levels and crossings, as membership matrices.
+predictions; and groups of rows from columns, their levels and crossings, as membership matrices.
 """
 
 from abc import ABC, abstractmethod

@@ -1,4 +1,5 @@
-"""Calibrators of class probabilities and confidences.
+"""Calibrators of class probabilities and confidences: maps, scalings, signals, confidences,
+wrappers of models, groups, and the automatic choice.
 
 ``__init__.pyi`` lists the public names, one per line; each is imported at first access.
 """

@@ -1,6 +1,5 @@
-"""Classifier with calibrated probabilities, with scikit-learn's interface.
-
-Out-of-fold predictions of any calibrator on arrays, with any splitter.
+"""Classifier with calibrated probabilities, with scikit-learn's interface, and out-of-fold
+predictions of any calibrator on arrays, with any splitter.
 """
 
 from dataclasses import replace

@@ -1,9 +1,8 @@
-"""General calibrator of the top label's confidence, as a signal followed by a map.
+"""Confidence of the top label: its general calibrator, a signal followed by a map; the accuracy of
+predictions over a signal; and a table of the predicted classes.
 
-Table of each predicted class, with its count, its accuracy and the method behind its
-confidence.
-
-Accuracy of predictions over a signal, with the fits of two usual maps.
+The accuracy comes with the fits of two usual maps. The table has each class's count, its accuracy
+and the method behind its confidence.
 """
 
 from dataclasses import dataclass

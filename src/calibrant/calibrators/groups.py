@@ -1,7 +1,7 @@
-"""Calibration by group: offsets by level and by crossing, shrunk by how much groups differ.
+"""Calibrators by group: offsets by level and by crossing, shrunk by how much groups differ, and
+multicalibration of class probabilities by boosted trees.
 
-Multicalibration of class probabilities: boosted trees on features, groups and score, with early
-stopping on held-out rows.
+The trees split on features, groups and score; held-out rows stop the boosting early.
 """
 
 from dataclasses import replace

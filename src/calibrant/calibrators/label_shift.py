@@ -1,7 +1,7 @@
-"""Correction of class frequencies that differ at use, estimated from unlabelled predictions, by
-weights.
+"""Label shift: the correction by weights of class frequencies that differ at use, and the class
+rates of unlabelled rows: shrunk estimates, intervals, and a test of what they assume.
 
-Class rates of unlabelled rows: shrunk estimates, intervals, and a test of what they assume.
+The frequencies at use are estimated from unlabelled predictions.
 """
 
 import warnings

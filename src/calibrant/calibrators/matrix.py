@@ -1,7 +1,7 @@
-"""Matrix scaling (plain, structured and Dirichlet): a full matrix and a shift of the
+"""Matrix scaling (plain, structured and Dirichlet) and vector scaling (plain and structured) of the
 log-probabilities.
 
-Vector scaling (plain and structured): one scale and one shift for the log-probability of each
+Matrix scaling applies a full matrix and a shift, vector scaling one scale and one shift for each
 class.
 """
 

@@ -1,9 +1,7 @@
-"""One-vs-rest calibration, which makes whole probability vectors from any map.
+"""One-vs-rest calibration, which makes whole probability vectors from any map; separate calibrators
+for each predicted class; and offsets of unnamed regions of the features.
 
-Separate calibrators for each predicted class.
-
-Calibration offsets of unnamed regions of the features: nested halves, each shrunk towards its
-parent.
+The regions are nested halves, each shrunk towards its parent.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,5 @@
-"""Reductions of points, features and images that speed up neighbour searches.
-
-Conversion of the user's features to the coordinates of distances.
+"""Reductions of points, features and images that speed up neighbour searches, and the conversion of
+the user's features to the coordinates of distances.
 """
 
 from abc import abstractmethod

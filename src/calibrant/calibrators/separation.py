@@ -1,8 +1,8 @@
-"""Separation signals, from distances to training points: fast, pairwise, and largest ball.
+"""Signals from distances to training points (separation: fast, pairwise, largest ball) or from a
+row of probabilities alone, and evidence for the confidence of each row.
 
-Signals from a row of probabilities alone: largest entry, margin, log odds, entropy.
-
-Evidence for the confidence of each row: its zone and its nearest training rows.
+The signals of probabilities are the largest entry, the margin, the log odds and the entropy. The
+evidence is the row's zone and its nearest training rows.
 """
 
 from abc import abstractmethod

@@ -1,6 +1,5 @@
-"""Temperature scaling with one temperature, with one for each category, and with awards.
-
-Baselines of a comparison: the uncalibrated model, the class frequencies, and both together.
+"""Temperature scaling with one temperature, with one for each category, and with awards; and the
+baselines of a comparison: the uncalibrated model, the class frequencies, and both together.
 """
 
 from typing import Any, ClassVar, Literal

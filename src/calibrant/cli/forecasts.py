@@ -1,6 +1,7 @@
-"""Files of forecasts: mean and std, quantiles or samples of a number, and the outcomes.
+"""Forecasts of a number in files, with the outcomes; and logs of answers to questions: read,
+calibrated in their own form, and decided.
 
-Logs of answers to questions, as JSON lines: read, calibrated in their own form, and decided.
+Forecasts are mean and std, quantiles or samples. Logs are JSON lines.
 """
 
 from collections import Counter

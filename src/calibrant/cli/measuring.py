@@ -1,6 +1,5 @@
-"""Measurements of ``evaluate`` and ``report``, on one path for tables of any kind and size.
-
-Training rows of a model and features of the rows of a log, for distances between the two.
+"""Measurements of ``evaluate`` and ``report``, on one path for tables of any kind and size; and
+training rows of a model with features of the rows of a log, for distances between the two.
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
-"""Calibrators by name: all that calibrant exports and all that extensions register. They are
-discovered, so that a new one needs no line here.
+"""Calibrators by name: all that calibrant exports and all that extensions register; and maps from
+scores that are not probabilities, such as a margin, to the risk of the event.
 
-Maps from scores that are not probabilities, such as a margin, to the risk of the event.
+Calibrators are discovered, so that a new one needs no line here.
 """
 
 import inspect

@@ -1,6 +1,5 @@
-"""Read predictions of classes from npz, npy, CSV, JSON lines and Parquet into one record.
-
-Read files of predictions of any kind into records.
+"""Predictions of classes, read from npz, npy, CSV, JSON lines and Parquet into one record; and the
+reading of files of predictions of any kind into records.
 """
 
 from dataclasses import dataclass, replace

@@ -1,6 +1,5 @@
-"""Text for the terminal: no control codes, errors in one sentence, options instead of arguments.
-
-Tables and progress bars for a terminal.
+"""Text, tables and progress bars for the terminal: no control codes, errors in one sentence,
+options instead of arguments.
 """
 
 import os

@@ -1,4 +1,6 @@
-"""Decisions from calibrated probabilities."""
+"""Decisions from calibrated probabilities: conformal sets, thresholds, cheapest actions, and rules
+whose errors or risks are bounded or certified.
+"""
 
 from calibrant.core.exports import attach
 

@@ -1,10 +1,9 @@
-"""Inputs of certificates: whole rows, and the score of each answer.
+"""Certificates: their inputs, the evidence behind a certified threshold, the sentences of refusals,
+and counts by score that certify a threshold on data of any size.
 
-The evidence behind a certified threshold, and its sentence.
-
-Sentences of refusals to certify: the best evidence, why it was not enough, and what would be.
-
-Counts of rows and errors by score, to certify a threshold on data of any size.
+The inputs are whole rows and the score of each answer. The evidence has its sentence. A refusal
+says what the best evidence is, why it was not enough, and what would be. The counts are of rows and
+of errors.
 """
 
 import math

@@ -1,6 +1,7 @@
-"""Sets, ranks and thresholds whose expected loss on a new row is bounded.
+"""Risk control: sets, ranks and thresholds whose expected loss on a new row is bounded, and the
+certified choice among many settings of a rule.
 
-Certified choice among many settings of a rule that must control one risk, or several at once.
+The rule must control one risk, or several at once.
 """
 
 import math

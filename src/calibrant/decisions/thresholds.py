@@ -1,6 +1,5 @@
-"""Thresholds of the risk and of the raw score above which acting costs less than waiting.
-
-Decisions for or against an event, or none, with certified limits on both error rates.
+"""Thresholds of the risk and of the raw score above which acting costs less than waiting; and
+decisions for or against an event, or none, with certified limits on both error rates.
 """
 
 from collections.abc import Callable

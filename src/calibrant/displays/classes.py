@@ -1,6 +1,5 @@
-"""Displays of all classes: joint distribution of classes, and learned latent function.
-
-Displays of risk-coverage curves and of the coverage of sets of labels.
+"""Displays of all classes: joint distribution of classes, learned latent function, risk-coverage
+curves, and coverage of sets of labels.
 """
 
 from typing import TYPE_CHECKING, Any, Self

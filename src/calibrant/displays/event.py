@@ -1,7 +1,7 @@
-"""Displays of one event: net benefit, gain, elementary scores, isotonic calibration.
+"""Displays of one event (net benefit, gain, elementary scores, isotonic calibration), and of
+calibration over time.
 
-Display of calibration over time: the error of each batch with its interval, and the evidence of
-a change.
+Over time, the error of each batch is drawn with its interval, and the evidence of a change.
 """
 
 from typing import TYPE_CHECKING, Any, Self

@@ -1,4 +1,6 @@
-"""Export of fitted calibrators to other languages, all from the same expression."""
+"""Export of fitted calibrators to other languages, all from the same expression, and to MLflow; and
+model cards of reports.
+"""
 
 from calibrant.core.exports import attach
 

@@ -1,11 +1,9 @@
-"""Code for one row of an expression, in a language with arrays, loops and ``<math.h>``, such as C
-and JavaScript.
+"""Code for one row of an expression, as C source or as a JavaScript module, and the expression as
+JSON.
 
-Export to C source that needs only the mathematics library.
-
-Export to a JavaScript module without dependencies, for node and browsers.
-
-Export to JSON: the nodes of the expression, which a hundred lines of any language can run.
+Any language with arrays, loops and the functions of ``<math.h>`` can have such code. The C source
+needs only the mathematics library. The JavaScript module, for node and browsers, has no
+dependencies. JSON holds the nodes of the expression, which a hundred lines of any language can run.
 """
 
 import json

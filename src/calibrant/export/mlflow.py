@@ -1,7 +1,7 @@
 """Calibrators in MLflow, as calibrant's own file, which executes nothing, or by skops inside a
-scikit-learn model.
+scikit-learn model; and the model card of a report.
 
-Model card of a report, with metadata for a hub and tables for readers.
+The card has metadata for a hub and tables for readers.
 """
 
 import json

@@ -1,6 +1,5 @@
-"""Export to an ONNX graph, separate or at the end of the model's own.
-
-Translation of each primitive to ONNX operators.
+"""ONNX graph of a calibrator, separate or at the end of the model's own, and the translation of
+each primitive to ONNX operators.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
-"""Entries of an expression as SQL columns in layers, so that each is computed once and formulas
-stay short.
+"""SQL query of a calibrator, in the dialect of the warehouse that holds the predictions, and the
+entries of its expression as columns.
 
-Export to an SQL query, in the dialect of the warehouse that holds the predictions.
+Columns come in layers, so that each is computed once and formulas stay short.
 """
 
 import re

@@ -1,5 +1,7 @@
-"""Numbers with their uncertainty: ``metric(y, P)``, ``metric.interval(y, P)``,
-``metric.state(y, P)``.
+"""Metrics, which are numbers with their uncertainty, curves, tests, comparisons, sample sizes, and
+internal validation.
+
+A metric is called as ``metric(y, P)``, ``metric.interval(y, P)`` or ``metric.state(y, P)``.
 
 ``__init__.pyi`` lists the public names, one per line; each is imported at first access.
 """

@@ -1,6 +1,5 @@
-"""Calibration errors of the whole probability vector: per label, in cells.
-
-Means and ratios of sums over the rows: correct labels, confidences, accepted rows.
+"""Calibration errors of the whole probability vector, per label and in cells; and means and ratios
+of sums over the rows: correct labels, confidences, accepted rows.
 """
 
 from collections.abc import Mapping

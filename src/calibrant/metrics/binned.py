@@ -1,6 +1,5 @@
-"""Binned calibration errors: gaps between mean score and event rate in each bin.
-
-Binned calibration errors that are debiased or use bins of equal weight.
+"""Binned calibration errors: gaps between mean score and event rate in each bin, also debiased or
+in bins of equal weight.
 """
 
 from abc import abstractmethod

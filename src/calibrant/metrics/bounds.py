@@ -1,6 +1,5 @@
-"""Upper bound of the binned calibration error that holds with a given probability.
-
-Equivalence test: are the probabilities calibrated within a margin?
+"""Upper bound of the binned calibration error that holds with a given probability, and the
+equivalence test: are the probabilities calibrated within a margin?
 """
 
 from dataclasses import dataclass

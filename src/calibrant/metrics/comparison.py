@@ -1,6 +1,5 @@
-"""Comparisons of models or calibrators on the same rows.
-
-Difference of a metric between two predictions of the same rows, with its interval and test.
+"""Comparisons of models or calibrators on the same rows, and the difference of a metric between two
+predictions, with its interval and test.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

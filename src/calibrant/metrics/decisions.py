@@ -1,6 +1,5 @@
-"""Calibration errors that bound the loss of decisions at the worst cut-off or payoff.
-
-Benefit of acting above a threshold: net benefit, standardised net benefit, and lift.
+"""Calibration error that bounds the loss of decisions at the worst cut-off or payoff; and the
+benefit of acting above a threshold: net benefit, standardised net benefit, and lift.
 """
 
 from collections.abc import Mapping

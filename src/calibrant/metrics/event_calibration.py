@@ -1,7 +1,5 @@
 """Calibration in the large: observed against expected events, as a ratio and as an intercept of the
-log-odds.
-
-Slope of the logistic recalibration.
+log-odds; and the logistic recalibration: its slope, and the intercept fitted with it.
 """
 
 from collections.abc import Mapping

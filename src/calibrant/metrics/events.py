@@ -1,8 +1,7 @@
 """Metrics of one event's probability that are means over rows: risk, bias, squared error,
-threshold-weighted scores.
+threshold-weighted scores; and templates of metrics of one probability against one outcome.
 
-Metrics of one probability against one outcome: that of the predicted label, the event or any
-class.
+The outcome is that of the predicted label, the event or any class.
 """
 
 from abc import abstractmethod

@@ -1,7 +1,7 @@
-"""Gaps between nominal and observed coverage over many levels: mean, root mean square, area, worst
-random group.
+"""Gaps between nominal and observed coverage over many levels (mean, root mean square, area, worst
+random group), and metrics of central intervals at one level.
 
-Metrics of central intervals at one level: coverage, width, and both in one number.
+At one level these are coverage, width, and both in one number.
 """
 
 from abc import abstractmethod

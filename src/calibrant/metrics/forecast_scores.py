@@ -1,6 +1,5 @@
-"""Proper scores of densities, distributions, quantiles, intervals and one threshold.
-
-Sizes of errors and standard deviations: means, roots and medians over the rows.
+"""Scores of forecasts: proper ones of densities, distributions, quantiles, intervals and one
+threshold; and sizes of errors and standard deviations: means, roots and medians over the rows.
 """
 
 from typing import Any, Literal

@@ -1,8 +1,5 @@
-"""Predicted standard deviations against observed errors, in bins of rows with similar std.
-
-Coverage of intervals in groups of rows and at each width.
-
-Dependence of coverage on interval width (HSIC).
+"""Standard deviations predicted, against observed errors, in bins of rows with similar std;
+coverage of intervals in groups of rows and at each width; and its dependence on the width (HSIC).
 """
 
 from abc import abstractmethod

@@ -1,6 +1,5 @@
-"""Proper scores of all classes, and their skill relative to the class rates.
-
-Skill of one event's probability: the relative reduction of the base rate's loss.
+"""Proper scores of all classes, and their skill relative to the class rates; and the skill of one
+event's probability: the relative reduction of the base rate's loss.
 """
 
 from abc import abstractmethod

@@ -1,6 +1,5 @@
-"""Result of a sample size calculation.
-
-Numbers of rows for a validation, or an update, of a risk model.
+"""Sample sizes: numbers of rows for a validation, or an update, of a risk model, and the result of
+such a calculation.
 """
 
 import math

@@ -1,6 +1,5 @@
-"""Several metrics at once, and a metric as a scikit-learn scorer.
-
-Selection score of each domain, and how its predictions are read from a model.
+"""Several metrics at once, a metric as a scikit-learn scorer, the selection score of each domain,
+and how its predictions are read from a model.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

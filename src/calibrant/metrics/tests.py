@@ -1,7 +1,5 @@
 """Tests of calibration, their result and simulated nulls: Hosmer-Lemeshow, Spiegelhalter, any
-calibration error.
-
-The cumulative test of calibration, which has no bins.
+calibration error, and the cumulative test, which has no bins.
 """
 
 from collections.abc import Callable, Iterator

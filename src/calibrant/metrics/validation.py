@@ -1,7 +1,4 @@
-"""Internal validation of a model by resampling its own rows.
-
-Result of an internal validation.
-"""
+"""Internal validation of a model by resampling its own rows, and its result."""
 
 import math
 import warnings

@@ -1,4 +1,6 @@
-"""Calibration over time: alarms with a stated rate of false ones, advice, and tests of slices."""
+"""Calibration over time: alarms with a stated rate of false ones, advice, tests of slices and
+promises, online methods, importance weights, and estimates without labels.
+"""
 
 from calibrant.core.exports import attach
 

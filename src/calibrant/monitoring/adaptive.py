@@ -1,7 +1,4 @@
-"""Prediction intervals that keep their level as time goes on.
-
-Prediction sets that keep their level as time goes on.
-"""
+"""Prediction intervals and prediction sets that keep their level as time goes on."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, cast

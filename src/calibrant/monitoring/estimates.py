@@ -1,6 +1,5 @@
-"""Performance on new rows without labels.
-
-Metrics of labelled and new rows as functions of the rows' masses, with their errors.
+"""Estimates of performance on new rows without labels, and metrics of labelled and new rows as
+functions of the rows' masses, with their errors.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Probabilities of labels, and expected sizes of errors: of new rows, and of labelled rows by fits
-without their fold.
+"""Probabilities of labels and expected sizes of errors, of new rows, and of labelled rows by fits
+without their fold; and new class rates as an explanation of new inputs.
 
-Whether new class rates explain new inputs as well as a change of the inputs alone does.
+The question is whether they explain the inputs as well as a change of the inputs alone does.
 """
 
 from collections.abc import Callable

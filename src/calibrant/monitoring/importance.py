@@ -1,10 +1,7 @@
-"""Importance weights: how much more frequent each kind of row has become.
+"""Importance weights: how much more frequent each kind of row has become; a test of a change of the
+inputs; and the classifiers of old and new rows behind both, with the numbers they read.
 
-Numbers of the columns of features, which classifiers of old and new rows read.
-
-Classifiers that separate new rows from old ones.
-
-Test of a change of the inputs, by a classifier of old and new rows.
+The numbers are those of the columns of features.
 """
 
 from collections.abc import Callable

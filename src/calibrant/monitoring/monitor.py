@@ -1,8 +1,7 @@
-"""Sequential monitoring of calibration, with a bounded probability of any false alarm.
+"""Monitoring of calibration, sequential, with a bounded probability of any false alarm; advice to
+recalibrate or not; and calibration over time by batch, as numbers for the display.
 
-Advice to recalibrate or not, from the evidence of drift and the possible gain.
-
-Calibration over time by batch, as numbers for the display.
+The advice follows from the evidence of drift and the possible gain.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,5 @@
-"""Monitoring of an evaluation over time, slice by slice.
-
-Tests of the slices of an evaluation, with correction for their number.
+"""Monitoring of an evaluation over time, slice by slice, and tests of its slices, with correction
+for their number.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,5 @@
-"""Tests of what rules and calibrators promise, on labelled rows of a new version of a model.
-
-Lock files: a calibrator or rule for one version of a model, and its check on a new version.
+"""Promises of rules and calibrators, tested on labelled rows of a new version of a model; and lock
+files: a calibrator or rule for one version, and its check on a new one.
 """
 
 import base64

@@ -1,4 +1,6 @@
-"""Answers to questions: records of typed questions, calibrators, rules with a promise, rates."""
+"""Answers to questions: records and logs of typed questions, calibrators, rules with a promise,
+cascades, metrics, and rates from a judge and few labels.
+"""
 
 from calibrant.core.exports import attach
 

@@ -1,6 +1,5 @@
-"""Calibrator of questions, pooled over questions, types and numbers of options.
-
-Confidence of free answers from several signals, some of which may be missing.
+"""Calibrators of questions: their base, one pooled over questions, types and numbers of options,
+and the confidence of free answers from several signals, some of which may be missing.
 """
 
 from abc import abstractmethod

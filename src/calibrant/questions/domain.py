@@ -1,6 +1,5 @@
-"""The kind of prediction "questions", and its metrics.
-
-Limits of a rate from the residuals of labels on a judge.
+"""The kind of prediction "questions" with its metrics, and limits of a rate from the residuals of
+labels on a judge.
 
 A good judge is rarely wrong, so that few of its errors are among the labels, or none. Each limit
 therefore includes an unseen residual, as large as the range of labels and scores allows.

@@ -1,10 +1,5 @@
-"""Responses of decision models as rows of a log of questions.
-
-Logs of Inspect as rows of a log of questions.
-
-Samples of the Language Model Evaluation Harness as rows of a log of questions.
-
-Reports of pydantic-evals as rows of a log of questions.
+"""Logs of other tools as rows of a log of questions: responses of decision models, logs of Inspect,
+samples of the Language Model Evaluation Harness, and reports of pydantic-evals.
 """
 
 from collections import defaultdict

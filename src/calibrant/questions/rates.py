@@ -1,6 +1,5 @@
-"""Rate of right answers from many scores of a judge and few labels by people.
-
-Comparison of models under one judge, and whether a judge carries over to another model.
+"""Rate of right answers from many scores of a judge and few labels by people; the comparison of
+models under one judge; and whether a judge carries over to another model.
 """
 
 import math

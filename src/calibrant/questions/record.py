@@ -1,6 +1,5 @@
-"""Record of answers to questions, with any number of options in each row.
-
-Rows of a log, from the forms in which tools write them.
+"""Record of answers to questions, with any number of options in each row; and rows of a log, from
+the forms in which tools write them.
 """
 
 import hashlib

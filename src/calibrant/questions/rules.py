@@ -1,6 +1,5 @@
-"""Rules that answer, ask or escalate, with a promised error rate for each question or the log.
-
-Independent units of a log, their errors at each threshold, and tests that these are few.
+"""Rules that answer, ask or escalate, with a promised error rate for each question or the log; and
+independent units of a log, their errors at each threshold, and tests that these are few.
 
 Rows of one item are dependent, so an item counts once, with the mass of its rows: that of a promise
 for rows is their weight, and a promise for items divides the weight of an item among its rows. The

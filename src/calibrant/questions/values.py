@@ -1,6 +1,5 @@
-"""Names and numbers in the fields of a log, and errors that name the row and the field.
-
-Objects of a log, from a file of JSON lines, a data frame or a list.
+"""Names and numbers in the fields of a log, with errors that name the row and the field; and
+objects of a log, from a file of JSON lines, a data frame or a list.
 """
 
 import gzip

@@ -1,4 +1,6 @@
-"""Calibrators of regression forecasts."""
+"""Forecasts of regression and their calibrators: scaling, recalibration, conformal intervals,
+groups, the automatic choice, wrapped regressors, and rolling evaluation.
+"""
 
 from calibrant.core.exports import attach
 

@@ -1,6 +1,5 @@
-"""Conformal prediction intervals, valid for any distribution and any number of rows.
-
-Mondrian conformal intervals: coverage in each bin of the predicted std, or in each group.
+"""Conformal prediction intervals, valid for any distribution and any number of rows, and Mondrian
+ones, with coverage in each bin of the predicted std, or in each group.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,7 @@
-"""Calibration of forecasts by group: bias and spread by level and by crossing, shrunk by how much
-groups differ.
+"""Calibrators of forecasts by group: bias and spread by level and by crossing, shrunk by how much
+groups differ, and multicalibration by boosted trees for mean and spread.
 
-Multicalibration of forecasts: boosted trees for mean and spread, with early stopping on held-out
-rows.
+Held-out rows stop the boosting early.
 """
 
 from dataclasses import replace

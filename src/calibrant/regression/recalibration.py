@@ -1,7 +1,5 @@
-"""Recalibration of forecasts by the probability integral transform: at all quantiles, or
-at a few.
-
-Joint correction of bias, spread and shape of a forecast, each shrunk by its evidence.
+"""Recalibration of forecasts by the probability integral transform, at all quantiles or at a few;
+and joint correction of bias, spread and shape, each shrunk by its evidence.
 """
 
 from typing import Any, ClassVar, Literal

@@ -1,7 +1,5 @@
-"""Regressor with calibrated error bars, with scikit-learn's interface.
-
-Regressor with conformal intervals and no held-out rows: jackknife+, CV+ and their minmax
-versions.
+"""Regressors with scikit-learn's interface: one with calibrated error bars, and one with conformal
+intervals and no held-out rows (jackknife+, CV+ and their minmax versions).
 """
 
 from typing import Any, Literal, Self

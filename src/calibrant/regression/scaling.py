@@ -1,8 +1,9 @@
-"""Calibration of standard deviations: none, by one factor, by bin, or by isotonic regression.
+"""Scaling of standard deviations and of covariances, and calibration of bounded outcomes on a
+transformed scale without bounds.
 
-Calibration of bounded outcomes on a transformed scale without bounds.
-
-Calibration of covariances by one factor, one for each principal direction, or a full matrix.
+Standard deviations stay as they are, or are scaled by one factor, by bin, or by isotonic
+regression; covariances are scaled by one factor, one for each principal direction, or a full
+matrix.
 """
 
 from dataclasses import replace

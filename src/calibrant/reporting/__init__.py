@@ -1,1 +1,3 @@
-"""Reports: measure predictions into a plain dictionary, and render it as a page."""
+"""Reports: predictions measured into a plain dictionary, which is rendered as a page, Markdown or a
+figure; and comparisons of calibrators, models and versions.
+"""

@@ -1,10 +1,8 @@
-"""Comparison of several calibrators on the same rows.
+"""Comparison of several calibrators on the same rows, before and after calibration; their names,
+from a report's argument; and the chosen one with its alternatives and code.
 
-Rows before and after calibration, which is out of fold, held out, or in sample.
-
-Calibrators and their names, from the ``calibrator`` argument of a report.
-
-Chosen calibrator, with its alternatives and the code that applies it.
+The rows after calibration are out of fold, held out, or in sample. The argument is ``calibrator``;
+the code applies the chosen one.
 """
 
 import re

@@ -1,7 +1,8 @@
-"""Calibration over time by hour, day, week, month or year, of all rows and by group, with an alarm
-for a change.
+"""Calibration over time, of all rows and by group, with an alarm for a change; and the comparison
+of several calibrators in each predicted class.
 
-Comparison of several calibrators in each predicted class: which one to use for which class.
+Time is cut by hour, day, week, month or year. The comparison says which calibrator to use for which
+class.
 """
 
 from dataclasses import dataclass, replace

@@ -1,13 +1,10 @@
-"""Sections of a report on the evidence behind confidences: label stability, separation, and the
-latent function of a Gaussian process.
+"""Evidence behind confidences, as sections of a report: label stability, separation, latent
+function, distances to the training rows, and guarantees.
 
-Section of a report on the distances to the training rows: zones, what the separation adds to the
-score, and three answers to doubt.
-
-Guarantees from the model's confidences: the share of answers accepted at a stated risk, and the
-size of conformal sets.
-
-Section of a report on label stability: search for the noise, iterations, and three rows.
+The latent function is that of a Gaussian process. Label stability has the search for the noise,
+iterations, and three rows. Distances have zones, what the separation adds to the score, and three
+answers to doubt. Guarantees are from the model's confidences: the share of answers accepted at a
+stated risk, and the size of conformal sets.
 """
 
 from dataclasses import dataclass, replace

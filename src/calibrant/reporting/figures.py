@@ -1,8 +1,8 @@
-"""Figures of a summary: each as SVG, with a text that can stand in for it and its table.
+"""Figures of a summary, each as SVG, with a text that can stand in for it and its table; groups as
+dots with intervals; and figures of calibration over time and of evidence.
 
-Groups as dots with intervals, one line each, on one scale.
-
-Figures of the evidence behind confidences: what a calibrator does, signals, latent function.
+Groups are one line each, on one scale. The evidence behind confidences: what a calibrator does,
+signals, latent function.
 """
 
 from collections.abc import Callable, Iterable

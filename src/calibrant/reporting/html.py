@@ -1,7 +1,7 @@
-"""A summary as one page of HTML that needs nothing else: no network, and a content policy that
-allows only its own style and script.
+"""HTML page of a summary that needs nothing else, and the answer of a report in short, for a
+terminal and a notebook.
 
-Answer of a report in short, for a terminal and a notebook.
+The page needs no network, and its content policy allows only its own style and script.
 """
 
 import base64

@@ -1,7 +1,7 @@
-"""A summary as Markdown: for model cards and pull requests.
+"""Markdown of a summary, for model cards and pull requests; and the bands of the page that all
+kinds of predictions share.
 
-Bands of the page that all kinds of predictions share: the answer, whether to rely on it, the
-groups, the numbers, and what is folded below.
+The bands are the answer, whether to rely on it, the groups, the numbers, and what is folded below.
 """
 
 import re

@@ -1,6 +1,5 @@
-"""Joint test of the calibration of probabilities, and its power on the rows.
-
-Advice from the results of a report: one state by one rule, and its words.
+"""Miscalibration of probabilities: the joint test and its power on the rows, and advice from the
+results of a report: one state by one rule, and its words.
 """
 
 from dataclasses import dataclass

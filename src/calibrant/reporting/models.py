@@ -1,7 +1,5 @@
-"""Report on several models of the same rows: each one's scores, their paired differences, and
-their curves in one picture.
-
-Context of the page on several models of the same rows.
+"""Models of the same rows in one report (each one's scores, their paired differences, and their
+curves in one picture), and the context of its page.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Quality of the rows of a report: their number, sparsity, copies, leaks, and shift from the rows
-calibrated on.
+"""Quality of the rows of a report, and cautions: sentences on why the numbers of a report may be
+misleading.
 
-Cautions: sentences on why the numbers of a report may be misleading.
+Quality is the rows' number, sparsity, copies, leaks, and shift from the rows calibrated on.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,7 @@
-"""States that a report on classes computes from its rows. They add up over parts, in two passes, so
-that the table can have any size.
+"""States that a report on classes computes from its rows, the report's curves, and gaps between
+confidence and accuracy by class, group and region, worst first, from sums.
+
+States add up over parts, in two passes, so that the table can have any size.
 
 - ``Counts``, the first pass (fixed bins, distinct confidences, classes, confusions): the data's
   quality, cautions, reliability at every number of bins, its error and bound, histograms, the
@@ -15,12 +17,8 @@ that the table can have any size.
   itself; of an event the smooth curve with its band, ICI and E90, and the metrics of the answer.
 
 Merged parts have exactly the counts of the whole, and its sums up to the order of summation.
-``reporting.regression.states`` does the same for forecasts.
-
-The curves of a report on classes from what is seen of the rows, thinned so that a page stays
-small whatever their number.
-
-Gaps between confidence and accuracy by class, group and region, worst first, from sums.
+``reporting.regression.states`` does the same for forecasts. The curves come from what is seen of
+the rows, thinned so that a page stays small whatever the number of rows.
 """
 
 from collections.abc import Callable, Iterable, Sequence

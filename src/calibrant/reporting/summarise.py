@@ -1,9 +1,7 @@
-"""Report as data: read the arguments once, calibrate, measure and write the verdict, for classes
-and for forecasts.
+"""Report as data, for classes and for forecasts: read the arguments once, calibrate, measure and
+write the verdict; a short audit of groups; and the report of each domain.
 
-Short audit of a report's groups, before and after calibration.
-
-Report of each domain, imported when it is made.
+The audit is before and after calibration. The report of a domain is imported when it is made.
 """
 
 import inspect

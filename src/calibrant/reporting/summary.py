@@ -1,11 +1,10 @@
-"""Typed content of a report, and its conversion to the dictionary that is written.
+"""Summary: the typed content of a report, its conversion to the dictionary that is written, and
+sections on the report itself, on errors by chance, and on later rows without labels.
 
-Facts of a report about itself: the model, the event and the period in words, the date, a hash of
-the data, and the call that makes the report again.
-
-Calibration error of a perfectly calibrated model on the same rows.
-
-Section of a report on later rows without labels: how good the model is there, by estimate.
+The facts of a report about itself are the model, the event and the period in words, the date, a
+hash of the data, and the call that makes the report again. The error by chance is the calibration
+error of a perfectly calibrated model on the same rows. How good the model is on later rows is an
+estimate.
 """
 
 import hashlib

@@ -1,6 +1,5 @@
-"""Two versions of a model on the same rows: what moved, for whom, and what still holds.
-
-Result of a comparison of two versions of a model.
+"""Comparison of two versions of a model on the same rows, and its result: what moved, for whom, and
+what still holds.
 """
 
 import math

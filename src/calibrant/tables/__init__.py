@@ -1,4 +1,5 @@
-"""Evaluation and calibration of tables of any size, batch by batch on existing engines.
+"""Tables of any size, batch by batch on existing engines: evaluation, calibration, samples, sums,
+and readers of files.
 
 ``__init__.pyi`` lists the public names, one per line; each is imported at first access.
 """

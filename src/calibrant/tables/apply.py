@@ -1,6 +1,5 @@
-"""Apply a fitted calibrator to tables of any size.
-
-The rows of Parquet files in their order, batch by batch, as predictions.
+"""Calibration of tables of any size by a fitted calibrator; and the rows of Parquet files in their
+order, batch by batch, as predictions, with draws of a sample.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,6 +1,5 @@
-"""Evaluate predictions in tables of any size.
-
-Evaluation file by file that saves its sums after each, so that a stopped run can resume.
+"""Evaluation of predictions in tables of any size, also file by file with sums saved after each, so
+that a stopped run can resume.
 """
 
 import sys

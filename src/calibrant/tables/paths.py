@@ -1,6 +1,5 @@
-"""Files of a table: of a path, a folder or a pattern, in the order of their names.
-
-Order of names with numbers in them.
+"""Files of a table, of a path, a folder or a pattern, in the order of their names, and the order of
+names with numbers in them.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""Samples of the rows of a table of any size, to fit calibrators of whole probability vectors.
+"""Samples of the rows of a table of any size, to fit calibrators of whole probability vectors, and
+fine score histograms from which maps and calibrators by group are fitted.
 
-Fine score histograms from which maps and calibrators by group are fitted.
-
-They summarise a billion rows in megabytes.
+The histograms summarise a billion rows in megabytes.
 """
 
 import zlib

@@ -1,1 +1,1 @@
-"""Calibrators of class probabilities and confidences."""
+"""Maps from a score to the probability of being correct."""

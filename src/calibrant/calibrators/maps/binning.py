@@ -1,7 +1,7 @@
-"""Maps to rates of bins: of equal width or weight, of a fitted sigmoid, or one rate per class.
+"""Maps to rates of bins: of equal width or weight, of a fitted sigmoid, or one rate per class; and
+Bayesian binning into quantiles (BBQ).
 
-Bayesian binning into quantiles (BBQ): an average over numbers of equal-mass bins, weighted by
-evidence.
+BBQ is an average over numbers of equal-mass bins, weighted by evidence.
 """
 
 from typing import Any, ClassVar, Literal

@@ -1,8 +1,8 @@
-"""Isotonic regression of the outcome on the score, its centred form and near-isotonic form.
+"""Isotonic regression of the outcome on the score, its centred form and near-isotonic form;
+Venn-Abers prediction; and cumulative confidence.
 
-Venn-Abers prediction: two isotonic fits, one for each possible outcome of the new row.
-
-Cumulative confidence: the share of correct predictions among all with at least this score.
+Venn-Abers prediction makes two isotonic fits, one for each possible outcome of the new row.
+Cumulative confidence is the share of correct predictions among all with at least this score.
 """
 
 from typing import Any, ClassVar, Literal

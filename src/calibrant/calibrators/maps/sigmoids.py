@@ -1,6 +1,5 @@
-"""Sigmoids of the score: Platt scaling, and beta calibration, which has one more coefficient.
-
-Sigmoid of a quadratic function of the log-odds.
+"""Sigmoids of the score: Platt scaling; beta calibration, which has one more coefficient; and the
+sigmoid of a quadratic function of the log-odds.
 """
 
 from typing import Any, Literal

@@ -1,7 +1,5 @@
-"""Smooth curve on the log-odds, with data-driven curvature.
-
-Confidence as a ratio of two kernel densities, with the smallest bandwidth that gives a smooth
-curve.
+"""Smooth curves of the score: a spline on the log-odds with data-driven curvature, and a ratio of
+two kernel densities with the smallest bandwidth that gives a smooth curve.
 """
 
 from typing import Any, ClassVar

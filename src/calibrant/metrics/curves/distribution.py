@@ -1,8 +1,8 @@
-"""Joint counts of true and predicted classes, normalised by the true or the predicted class.
+"""Joint counts of true and predicted classes, the distribution of the risk for rows with and
+without the event, and the risk-coverage curve.
 
-Distribution of the risk, for rows with and without the event.
-
-Risk-coverage curve: the error rate among the most confident predictions, for each share kept.
+Joint counts are normalised by the true or the predicted class. The risk-coverage curve is the error
+rate among the most confident predictions, for each share kept.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,5 @@
-"""Curves of central intervals: coverage by level and by width, and ordered intervals.
-
-Curves of predicted against observed spread.
+"""Curves of central intervals (coverage by level and by width, ordered intervals), and of predicted
+against observed spread.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,5 @@
-"""Report on the risk of an event, on records as pairs of the event and the rest.
-
-Quality of the risks of an event beyond calibration, and certified error rates of rules.
+"""Report on the risk of an event, on records as pairs of the event and the rest; quality of the
+risks beyond calibration; and certified error rates of rules.
 """
 
 from collections.abc import Iterator

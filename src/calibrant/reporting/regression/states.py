@@ -1,5 +1,7 @@
-"""States that a report on forecasts computes from the rows of one output. They add up over parts,
-in two passes.
+"""States that a report on forecasts computes from the rows of one output, curves of forecasts, and
+their errors under perfect calibration.
+
+States add up over parts, in two passes.
 
 - ``ForecastCounts``, the first pass (totals, fixed bins and levels, distinct std and mean): the
   data's quality, cautions, PIT, coverage by level, interval calibration error, and the cuts of the
@@ -13,8 +15,6 @@ in two passes.
   the calibration itself.
 
 What is said of ``calibrant.reporting.states`` of parts and their whole holds here too.
-
-Curves of forecasts, and their errors under perfect calibration.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
-"""Report on forecasts of a number.
+"""Report on forecasts of a number, two criteria of calibrated error bars, and the joint test of
+their calibration, with its power on the rows.
 
-Two criteria of calibrated error bars: coverage on average, and errors as large as each std.
-
-Joint test of the calibration of error bars, and its power on the rows.
+The criteria are coverage on average, and errors as large as each std.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,5 @@
-"""Sums of a large table, the scores that they give, and what was seen of it.
-
-A sample of a large table, its cells, and fits on it.
+"""Sums of a large table, the scores that they give, and what was seen of it; and a sample of the
+table, its cells, and fits on it.
 """
 
 import warnings
