@@ -1,4 +1,6 @@
-"""Write a file with calibrated predictions in place of its own, for ``calibrant apply``."""
+"""Write a file with calibrated predictions in place of its own, for ``calibrant apply``, and warn
+of a column whose values fix the outcome, as those of a cluster do.
+"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -12,22 +14,24 @@ import click
 import numpy as np
 
 import calibrant
+from calibrant._numerics.clusters import fixed_outcomes
 from calibrant.cli.choosing import beside, fitting, in_stored_unit, saved
 from calibrant.cli.forecasts import certified, decided
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing, refuse_unused
-from calibrant.cli.predictions import read_source, rows_left
+from calibrant.cli.predictions import column_of, read_source, rows_left
 from calibrant.cli.wording import progress, say
 from calibrant.core.domain import Facet
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.saving import replacing
-from calibrant.errors import InputError
+from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.monitoring.promises import Lock
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.rules import QuestionRules
 from calibrant.tables.sources import KINDS, open_source, parts_of
 
-__all__ = ["CERTIFIED", "RULED", "RULES", "apply_to_file", "rule_columns"]
+__all__ = ["CERTIFIED", "RULED", "RULES", "apply_to_file", "caution_columns", "rule_columns"]
+
 
 #: Class of a rule -> (the column it adds, its method for predictions, its method for scores).
 RULES: dict[type, tuple[str, str, str]] = {
@@ -270,3 +274,32 @@ def _added(
     return {new[name]: values for name, values in made.items()}, {
         old: new[name] for old, name in renamed.items()
     }
+
+
+#: Share of the rows that must be in groups with fixed outcomes, and the most columns looked at.
+MOST_ROWS, COLUMNS = 0.5, 50
+
+
+def caution_columns(data: Any) -> None:
+    """Warn of the first column that holds several rows of each value, whose outcomes hardly ever
+    differ.
+    """
+    record = data.record()
+    score, outcome = record.pair(record.default_target)
+    for name in list(data.source.content)[:COLUMNS]:
+        if name in data.columns or len(values := column_of(data, name)) != len(record):
+            continue
+        if values.ndim != 1:
+            continue
+        names, group = np.unique(values.astype(str), return_inverse=True)
+        if not 1 < len(names) < len(record):
+            continue
+        fixed = fixed_outcomes(group, score, outcome)
+        if fixed.mean() > MOST_ROWS:
+            often = int(np.median(np.bincount(group[fixed])[np.unique(group[fixed])]))
+            warn(
+                f"the values of {name} repeat about {often:,} times with one outcome: if the rows"
+                f" of a value are one case, they prove no more than one; pass --cluster {name}.",
+                CalibrationWarning,
+            )
+            return

@@ -150,10 +150,9 @@ def decide(
       calibrant decide log.csv -o lock.json --model-version v1        a lock of one threshold
     """
     import calibrant
-    from calibrant.cli.applying import CERTIFIED, apply_to_file
+    from calibrant.cli.applying import CERTIFIED, apply_to_file, caution_columns
     from calibrant.cli.choosing import keep, store_unit
     from calibrant.cli.predictions import column_of, read_file
-    from calibrant.cli.repeats import caution_columns
     from calibrant.cli.wording import working
 
     if new is not None:

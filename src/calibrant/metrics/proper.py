@@ -247,8 +247,8 @@ class RankedProbabilityScore(
 
 def _ranked_losses(block: Any) -> np.ndarray:
     rates = block.probabilities[:, :-1].cumsum(axis=1)
-    beyond = np.less_equal(block.labels[:, None], np.arange(rates.shape[1]))
-    gap = np.subtract(rates, beyond)
+    steps = np.less_equal(block.labels[:, None], range(rates.shape[1]))
+    gap = np.subtract(rates, steps)
     return np.einsum("nk,nk->n", gap, gap)
 
 
