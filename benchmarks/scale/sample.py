@@ -6,7 +6,7 @@ python benchmarks/scale/sample.py --rows 200000 --classes 100
 Class frequencies fall as 1/k; probabilities are twice as sure as they should be, and each class is
 off by a factor of its own, so that a temperature and a bias for each class are there to be found.
 The loss is the log loss on rows of their own, minus that of the fit on all rows, averaged over
-seeds, for ``frames.sample`` and for as many rows drawn at random.
+seeds, for ``tables.sample`` and for as many rows drawn at random.
 """
 
 import argparse

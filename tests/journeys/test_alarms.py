@@ -51,7 +51,7 @@ def test_after_a_change_of_rates_an_offset_suffices_and_gains_what_was_said():
     shift = cb.calibrators.LabelShift(intervals=True, n_resamples=100).fit(old_p, old_y, p)
     assert shift.low_[1] <= 0.15 <= shift.high_[1]
     assert shift.p_value_ > 0.05
-    gained = future_gain("rates", lambda q: shift.adapt(q)[:, 1])
+    gained = future_gain("rates", lambda q: shift.predict_proba(q)[:, 1])
     assert abs(gained - advice.gain) < 3.0 * advice.standard_error
     refit = cb.Platt().fit(p, y)
     assert future_gain("rates", refit.predict) < gained + 0.003
@@ -71,7 +71,7 @@ def test_after_a_change_of_the_relation_a_re_fit_is_needed_and_gains_at_least_wh
     # Rates estimated without labels would not repair it, and the test of their assumption says so.
     old_p, old_y = (np.concatenate(part) for part in zip(*seen[:10], strict=True))
     shift = cb.calibrators.LabelShift().fit(old_p, old_y, p)
-    assert future_gain("relation", lambda q: shift.adapt(q)[:, 1]) < 0.2 * gained
+    assert future_gain("relation", lambda q: shift.predict_proba(q)[:, 1]) < 0.2 * gained
 
 
 def test_of_several_streams_the_one_that_changed_is_named():

@@ -96,7 +96,7 @@ def _read(path):
 
 
 def _slices(source, engine="auto"):
-    """As ``frames.apply`` hands the columns on."""
+    """As ``tables.apply`` hands the columns on."""
     module = choose(source, engine)
     seen = []
 

@@ -58,7 +58,7 @@ ANSWERS: dict[str, tuple[Callable[[], Any], Callable[[Any, dict[str, Any]], Any]
         lambda f, d: f.accept(d["p"]),
     ),
     "costs": (lambda: decisions.ExpectedCost(abstain=0.3), lambda f, d: f.decide(d["P"])),
-    "adapt": (lambda: fitted("shift"), lambda f, d: f.adapt(d["P"])),
+    "adapt": (lambda: fitted("shift"), lambda f, d: f.predict_proba(d["P"])),
     "importance": (
         lambda: cb.ImportanceWeights(model=Odds()).fit(OLD["X"], OLD["X"] + 1.0),
         lambda f, d: f.predict(d["X"]),

@@ -359,7 +359,7 @@ class AutoCalibrator(
 
     def _expression(self, record: Any) -> Any:
         out = weighted_sum([member.express(record) for member in self.members_], self.weights_)
-        return out if self.shift_ is None else self.shift_.express_adapted(out)
+        return out if self.shift_ is None else self.shift_.express(out)
 
     def explain(self) -> str:
         """Describe in one sentence the data, the pool with its weights, and the evidence against no

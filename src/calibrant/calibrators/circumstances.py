@@ -108,4 +108,4 @@ class Circumstances(Calibrator):
 
     def _at_use(self, Q: np.ndarray) -> np.ndarray:
         """Return calibrated rows, (n, K), at the class rates of use."""
-        return Q if self.shift_ is None else self.shift_.adapt(Q)
+        return Q if self.shift_ is None else self.shift_.predict_proba(Q)

@@ -237,7 +237,7 @@ class LabelShift(Saved, BaseEstimator):
     >>> shift = LabelShift([3, 1]).fit(P, y)
     >>> shift.weights_.tolist(), shift.sample_weight(y).tolist()
     ([1.5, 0.5], [1.5, 1.5, 0.5, 0.5])
-    >>> shift.adapt([[0.5, 0.5]]).tolist()
+    >>> shift.predict_proba([[0.5, 0.5]]).tolist()
     [[0.75, 0.25]]
     """
 
@@ -440,7 +440,7 @@ class LabelShift(Saved, BaseEstimator):
         labels, _ = encode_labels(y, self.classes_, None, len(self.classes_))
         return self.weights_[labels]
 
-    def adapt(self, P: ArrayLike) -> np.ndarray:
+    def predict_proba(self, P: ArrayLike) -> np.ndarray:
         """Shift whole vectors, calibrated at frequencies p, to q: P_k q_k / p_k, renormalised, (n,
         K); with a slope s, (P_k / p_k)^s q_k.
         """
@@ -454,8 +454,8 @@ class LabelShift(Saved, BaseEstimator):
         # A row with weight 0 for all its classes is uninformative at these frequencies.
         return np.where(total > 0.0, adapted / np.where(total > 0.0, total, 1.0), self.frequencies_)
 
-    def express_adapted(self, P: Expression) -> Expression:
-        """Return ``adapt`` of an expression of probabilities."""
+    def express(self, P: Expression) -> Expression:
+        """``predict_proba`` of an expression of probabilities."""
         require_fitted(self, "weights_")
         if self.slope_ != 1.0:
             z, log_q = self._parts(P.log_probabilities())

@@ -138,6 +138,13 @@ class Map(Exampled, Listed, Saved, BaseEstimator, ABC):
         with one_blas_thread(len(score)):
             return self._predict(score)
 
+    def predict_proba(self, score: ArrayLike) -> np.ndarray:
+        """Probabilities of being wrong and of being correct, (n, 2), as from every calibrator of
+        two classes: ``[1 - p, p]`` with p from ``predict``.
+        """
+        p = self.predict(score)
+        return np.column_stack([1.0 - p, p])
+
 
 @trial.register
 def _(map: Map) -> None:

@@ -43,6 +43,7 @@ def map_checks(map: Map) -> Iterator[Check]:
         check_two_rows,
         check_near_equal_scores,
         check_boolean_outcomes,
+        check_two_columns,
         check_map_expression,
         *extreme_checks("map", "scores", "weights"),
         check_scale_of_scores if tags.domain == "real" else check_exact_zero_and_one,
@@ -134,6 +135,16 @@ def check_boolean_outcomes(map: Map) -> None:
             whole,
             f"outcomes as {type(other).__name__}",
         )
+
+
+def check_two_columns(map: Map) -> None:
+    """Check that ``predict_proba`` gives the same probabilities in two columns."""
+    data = _ordinary(map)
+    fresh = _fitted(map, data.score, data.correct)
+    p = fresh.predict(data.test)
+    assert np.array_equal(fresh.predict_proba(data.test), np.column_stack([1.0 - p, p])), (
+        "predict_proba is not the columns 1 - p and p of predict"
+    )
 
 
 def check_exact_zero_and_one(map: Map) -> None:

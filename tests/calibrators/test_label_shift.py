@@ -67,7 +67,7 @@ def test_weighted_calibration_is_calibrated_in_use(shifted, method):
 def test_whole_vectors_are_put_right(shifted):
     (y, P), (y_use, P_use) = shifted
     shift = cb.calibrators.LabelShift("em").fit(P, y, P_use)
-    adapted = shift.adapt(P_use)
+    adapted = shift.predict_proba(P_use)
     assert adapted.sum(axis=1) == pytest.approx(np.ones(len(P_use)))
     exact = P_use * Q_TRUE / P_TRUE
     assert np.abs(adapted - exact / exact.sum(axis=1, keepdims=True)).mean() < 0.02
@@ -112,7 +112,7 @@ def test_a_class_absent_from_the_calibration_set_is_left_alone():
         with pytest.warns(SparseDataWarning, match="absent"):
             shift = cb.calibrators.LabelShift(method).fit(P, [0, 1, 0, 1], P)
         assert shift.weights_[2] == 1.0
-        assert np.isfinite(shift.adapt(P)).all()
+        assert np.isfinite(shift.predict_proba(P)).all()
 
 
 def test_names_saving_and_errors(tmp_path, shifted):
@@ -213,8 +213,10 @@ def test_labels_of_the_new_rows_find_the_slope(slope):
     shift = cb.calibrators.LabelShift(Q_TRUE).fit(P, y, P_use, y_use=some)
     assert shift.slope_ == pytest.approx(slope, abs=0.2)
     plain = cb.calibrators.LabelShift(Q_TRUE).fit(P, y)
-    gain = metrics.log_loss(y_use, plain.adapt(P_use)) - metrics.log_loss(y_use, shift.adapt(P_use))
+    gain = metrics.log_loss(y_use, plain.predict_proba(P_use)) - metrics.log_loss(
+        y_use, shift.predict_proba(P_use)
+    )
     assert gain > (0.01 if slope == 2.0 else -0.001)
-    assert np.abs(shift.adapt(P_use) - true).mean() < 0.03
+    assert np.abs(shift.predict_proba(P_use) - true).mean() < 0.03
     none = cb.calibrators.LabelShift(Q_TRUE).fit(P, y, P_use, y_use=[None] * 6000)
     assert none.slope_ == 1.0
