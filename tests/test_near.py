@@ -11,9 +11,9 @@ from tools.near import ROOT, Clock, near
 def test_the_nearest_come_first():
     found = [
         test.relative_to(ROOT).as_posix()
-        for test in near(ROOT / "src" / "calibrant" / "reporting" / "advice.py")
+        for test in near(ROOT / "src" / "calibrant" / "reporting" / "miscalibration.py")
     ]
-    assert found[0] == "tests/reporting/test_advice.py"
+    assert found[0] == "tests/reporting/test_miscalibration.py"
     assert "tests/reporting/event/test_task.py" in found
 
 

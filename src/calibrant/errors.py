@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 __all__ = [
+    "MOST_COUNT",
     "CalibrationWarning",
     "FitWarning",
     "InputError",
@@ -16,6 +17,11 @@ __all__ = [
     "naming",
     "warn",
 ]
+
+
+#: Largest count that needs no other limit: bins, draws and windows beyond it fill the memory. It is
+#: here because the command line names it in its help, without loading NumPy.
+MOST_COUNT = 1_000_000
 
 
 class InputError(ValueError):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.cli import wording as tables
+from calibrant.cli import tables
 from calibrant.reporting.report import Report
 
 pandas = pytest.importorskip("pandas")

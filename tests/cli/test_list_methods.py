@@ -16,7 +16,7 @@ from calibrant.core.map import Map
 def listed(run, monkeypatch):
     """The output of ``calibrant methods`` on a terminal of 80 columns, as sections of lines."""
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("calibrant.cli.wording.width", lambda: 80)
+    monkeypatch.setattr("calibrant.cli.tables.width", lambda: 80)
 
     # Other tests register extensions in this process.
     monkeypatch.setattr("calibrant.cli.methods.registered", lambda base: [])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibrant.decisions import risk_control as certified_settings
+from calibrant.decisions import certified_settings
 from calibrant.errors import InputError
 from calibrant.testing import check_guarantee
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.export import mlflow as model_card
+from calibrant.export import model_card
 
 yaml = pytest.importorskip("yaml")
 

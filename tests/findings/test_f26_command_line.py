@@ -218,7 +218,7 @@ def test_f26_a_bug_is_one_sentence_too(run, tmp_path, monkeypatch):
 
 
 def test_f26_an_end_that_is_not_finite_is_no_number():
-    from calibrant.cli.wording import with_interval
+    from calibrant.cli.tables import with_interval
 
     assert with_interval({"value": 1.5, "low": 0.5, "high": None}) == "1.5000 [0.5000,\xa0–]"
 
@@ -236,7 +236,7 @@ def test_f26_too_few_rows_for_folds(run, tmp_path):
 def test_f26_threads_of_libraries_say_nothing_beside_the_error():
     code = """
 import os, sys
-from calibrant.cli.wording import own_words
+from calibrant.cli.tables import own_words
 with own_words():
     os.write(2, b"thread panicked")
     print("ours", file=sys.stderr)

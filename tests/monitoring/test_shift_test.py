@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 
 from calibrant.errors import InputError
-from calibrant.monitoring import ChangedColumn, ShiftTest
-from calibrant.monitoring import importance as shift_test
+from calibrant.monitoring import ChangedColumn, ShiftTest, shift_test
 
 
 def test_distances_by_hand():

@@ -7,8 +7,7 @@ import pytest
 from tests.tables.modes import COLUMNS, MODES, assert_same
 
 import calibrant as cb
-from calibrant.tables import apply, sample
-from calibrant.tables import sample as sketch
+from calibrant.tables import apply, sample, sketch
 
 # Spark warns of the pandas it does not use here; Ray of its own settings.
 pytestmark = [

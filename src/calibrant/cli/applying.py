@@ -20,7 +20,8 @@ from calibrant.cli.forecasts import certified, decided
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing, refuse_unused
 from calibrant.cli.predictions import column_of, read_source, rows_left
-from calibrant.cli.wording import progress, say
+from calibrant.cli.tables import progress
+from calibrant.cli.wording import say
 from calibrant.core.domain import Facet
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.saving import replacing

@@ -150,7 +150,7 @@ def audit(
 
 
 def _print(result: Any, whole: bool) -> None:
-    from calibrant.cli.wording import print_table
+    from calibrant.cli.tables import print_table
 
     head = ["group", "rows", "predicted", "observed", "gap", "p", "result"]
     rows = [

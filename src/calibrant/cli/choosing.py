@@ -12,7 +12,8 @@ from calibrant.cli.data_file import DataFile
 from calibrant.cli.methods import BY_CLASS, EVERY, import_extensions, make, measured_scores, named
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import WORDS, columns_of, features_of
-from calibrant.cli.wording import progress, say
+from calibrant.cli.tables import progress
+from calibrant.cli.wording import say
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.map import Map
 from calibrant.core.model_outputs import is_fitted

@@ -102,7 +102,7 @@ def compare(
     """
     from calibrant import metrics
     from calibrant.cli.predictions import column_of
-    from calibrant.cli.wording import print_table
+    from calibrant.cli.tables import print_table
     from calibrant.core.groups import clustered
     from calibrant.metrics.several import CHOSEN_BY
     from calibrant.reporting.models import summarise_comparison

@@ -153,7 +153,7 @@ def decide(
     from calibrant.cli.applying import CERTIFIED, apply_to_file, caution_columns
     from calibrant.cli.choosing import keep, store_unit
     from calibrant.cli.predictions import column_of, read_file
-    from calibrant.cli.wording import working
+    from calibrant.cli.tables import working
 
     if new is not None:
         refuse_unused("has no effect on a lock and NEW", *UNUSED["a lock and NEW"])

@@ -19,7 +19,8 @@ import calibrant
 from calibrant import metrics
 from calibrant.calibrators.auto import default_calibrator
 from calibrant.cli.methods import methods
-from calibrant.cli.wording import print_table, progress, say, with_interval
+from calibrant.cli.tables import print_table, progress, with_interval
+from calibrant.cli.wording import say
 from calibrant.datasets.sets import BUNDLED, three_parts
 from calibrant.errors import CalibrationWarning, InputError
 

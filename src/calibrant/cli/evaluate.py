@@ -140,7 +140,7 @@ def _whole(source: Path, as_json: bool, gates: Any, columns: Columns, **asked: A
     import calibrant
     from calibrant.cli.gate import failed
     from calibrant.cli.measuring import Asked, measured
-    from calibrant.cli.wording import print_summary
+    from calibrant.cli.tables import print_summary
 
     summary = measured(
         source, Asked(columns, default=calibrant.calibrators.Identity, **asked)

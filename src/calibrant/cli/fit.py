@@ -21,7 +21,8 @@ from calibrant.cli.options import (
     share_options,
     version_option,
 )
-from calibrant.cli.wording import say, working
+from calibrant.cli.tables import working
+from calibrant.cli.wording import say
 
 __all__ = ["fit"]
 

@@ -24,7 +24,8 @@ from calibrant.cli.predictions import (
     require_inputs,
     rows_left,
 )
-from calibrant.cli.wording import few, progress, say
+from calibrant.cli.tables import progress
+from calibrant.cli.wording import few, say
 from calibrant.core.domain import Facet
 from calibrant.core.extras import import_extra
 from calibrant.core.labels import places

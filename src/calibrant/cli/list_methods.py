@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from calibrant.cli import wording as tables
+from calibrant.cli import tables
 from calibrant.cli.options import TaskType, json_option
 from calibrant.cli.wording import say
 from calibrant.core.reading import CLASSIFICATION, REGRESSION

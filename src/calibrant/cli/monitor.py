@@ -21,7 +21,7 @@ from calibrant.cli.options import (
     target_option,
 )
 from calibrant.cli.wording import say
-from calibrant.core.limits import MOST_COUNT
+from calibrant.errors import MOST_COUNT
 
 __all__ = ["monitor"]
 
@@ -175,7 +175,7 @@ def monitor(
 
 
 def _print(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
-    from calibrant.cli.wording import first_of
+    from calibrant.cli.tables import first_of
 
     if worst is not None:
         _print_slices(found, worst, said, whole)
@@ -188,7 +188,7 @@ def _print(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
 
 
 def _print_slices(found: Any, worst: Any, said: tuple[str, str], whole: bool) -> None:
-    from calibrant.cli.wording import print_table
+    from calibrant.cli.tables import print_table
 
     rows = []
     for i, values in enumerate(worst.slices):

@@ -12,8 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from calibrant.core.limits import MOST_COUNT
-from calibrant.errors import InputError
+from calibrant.errors import MOST_COUNT, InputError
 from calibrant.tables.paths import STDIN, is_pattern, paths_of
 
 __all__ = [

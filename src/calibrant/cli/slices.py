@@ -32,7 +32,8 @@ from calibrant.cli.gate import failed
 from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
 from calibrant.cli.predictions import labelled, rows_left
-from calibrant.cli.wording import own_words, print_table, progress, say
+from calibrant.cli.tables import own_words, print_table, progress
+from calibrant.cli.wording import say
 from calibrant.core.domain import Facet
 from calibrant.core.extras import import_extra
 from calibrant.core.reading import CLASSIFICATION, REGRESSION

@@ -25,8 +25,7 @@ import numpy as np
 from calibrant.core.cards import Card
 from calibrant.core.exports import classes
 from calibrant.core.extras import import_extra
-from calibrant.core.limits import MOST_COUNT
-from calibrant.errors import InputError, MissingDependencyError
+from calibrant.errors import MOST_COUNT, InputError, MissingDependencyError
 
 __all__ = [
     "FEW_NUMBERS",

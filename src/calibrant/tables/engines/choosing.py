@@ -172,4 +172,4 @@ def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"calibrant.tables.{ENGINES[name]}")
+    return importlib.import_module(f"calibrant.tables.engines.{ENGINES[name]}")
