@@ -70,7 +70,7 @@ coverage: $(VENV)/.dev ## the share of lines and branches that the tests run: ht
 test-export: ## exports to torch and skl2onnx, in an environment of their own
 	$(PYTHON) -m venv .venv-export
 	.venv-export/bin/python -m pip install --quiet --editable '.[frames,export]' pytest onnxruntime skl2onnx torch==2.13.0 mlflow skops huggingface_hub
-	.venv-export/bin/python -m pytest -q -p no:cacheprovider tests/export tests/adapters
+	.venv-export/bin/python -m pytest -q -p no:cacheprovider tests/export
 
 lint: $(VENV)/.dev ## ruff, the direction of imports, the habits, pyright, the share of public names with types
 	$(BIN)/ruff check .

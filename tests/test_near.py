@@ -20,6 +20,7 @@ def test_the_nearest_come_first():
 def test_what_is_left_when_the_time_is_over_is_skipped():
     Clock(60.0).pytest_runtest_setup(None)
     late = Clock(0.0)
+    late.pytest_runtest_setup(None)
     time.sleep(0.01)
     with pytest.raises(pytest.skip.Exception, match="out of time"):
         late.pytest_runtest_setup(None)

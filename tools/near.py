@@ -24,10 +24,12 @@ class Clock:
     """A pytest plugin that skips what is left when the time is over."""
 
     def __init__(self, seconds: float) -> None:
-        self.end = time.monotonic() + seconds
+        self.seconds, self.end = seconds, None
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        if time.monotonic() > self.end:
+        now = time.monotonic()
+        self.end = now + self.seconds if self.end is None else self.end
+        if now > self.end:
             pytest.skip("out of time")
 
 
@@ -35,7 +37,7 @@ def near(path: Path) -> list[Path]:
     """The test files that concern a source file, the nearest first."""
     relative = path.resolve().relative_to(PACKAGE)
     offered = _offered(path) | {".".join(("calibrant", *relative.with_suffix("").parts))}
-    word = re.compile(r"(?<![\w.])(" + "|".join(map(re.escape, sorted(offered))) + r")(?!\w)")
+    word = re.compile(r"(?<![\w])(" + "|".join(map(re.escape, sorted(offered))) + r")(?!\w)")
     scored = []
     for test in sorted((ROOT / "tests").rglob("test_*.py")):
         mirrored = test.relative_to(ROOT / "tests").parent == relative.parent

@@ -28,7 +28,7 @@ def planned_study(world: World, seed: int, quick: bool) -> Iterator[Outcome]:
         or pilot.batches is not None
         or pilot.clusters is not None
         or pilot.weights is not None
-        or not hasattr(cb, "plan")
+        or not hasattr(cb.metrics, "validation_size")
     ):
         return
     stated = dict(zip(("oe_width", "slope_width", "auroc_width"), WIDTHS.values(), strict=True))

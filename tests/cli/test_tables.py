@@ -139,7 +139,7 @@ def test_thousands_of_a_european_table(run, tmp_path):
 
 def test_no_word_is_cut_in_eighty_columns(log, run, tmp_path, monkeypatch):
     """As on a terminal: every line fits, and every word of the wide log is there."""
-    tables = importlib.import_module("calibrant.cli.wording")
+    tables = importlib.import_module("calibrant.cli.tables")
     asked = "--risk", "p", "--label", "y"
     commands = [
         ("evaluate", "log.csv", *asked, "--method", "platt"),

@@ -428,7 +428,7 @@ OF_RULES = {
         calibrators.LabelShift().fit,
         {"P": "P", "y": "label", "P_use": "P_use", "use_weight": "use_weight"} | WEIGHT,
     ),
-    "shift adapt": door(of("shift", "adapt"), {"P": "P"}),
+    "shift predict_proba": door(of("shift", "predict_proba"), {"P": "P"}),
     "cross_fitted": door(
         lambda **k: calibrators.cross_fitted(cb.OneVsRest(cb.Platt()), **k),
         FIT | {"groups": "cluster", "sample_weight": "weight"},

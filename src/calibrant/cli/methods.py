@@ -98,15 +98,19 @@ EXPLORATORY = (
 )
 
 
-def _confidence(map: Map, per_class: bool) -> calibrant.ConfidenceCalibrator:
-    return calibrant.ConfidenceCalibrator(map=map, per_class=per_class)
+def _of_answer(map: Map) -> calibrant.ConfidenceCalibrator:
+    return calibrant.ConfidenceCalibrator(map=map)
+
+
+def _by_class(map: Map) -> calibrant.ConfidenceCalibrator:
+    return calibrant.ConfidenceCalibrator(map=map, per_class=True)
 
 
 TARGETS: dict[Any, Any] = {
     "event": as_calibrator,
     "classes": as_calibrator,
-    "answer": partial(_confidence, per_class=False),
-    BY_CLASS: partial(_confidence, per_class=True),
+    "answer": _of_answer,
+    BY_CLASS: _by_class,
 }
 
 

@@ -12,7 +12,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from calibrant.cli.wording import say, shown
 from calibrant.core.text_table import MOST_SHOWN, cut_note, rounded, text_table
-from calibrant.reporting.markdown import class_rows, in_full
 
 __all__ = [
     "first_of",
@@ -55,6 +54,8 @@ def print_table(
 
 def print_summary(summary: dict[str, Any]) -> None:
     """Print the metrics of a summary as one table per output, then its cautions and verdict."""
+    from calibrant.reporting.markdown import class_rows, in_full
+
     data, method = summary["data"], summary["calibrator"]
     after = f"; after: {method['name']}, {method['evaluation']}"
     after = "" if method["evaluation"] == "none" else after

@@ -115,7 +115,9 @@ def _suggestion(name: str) -> str:
         return ""
     places = {n: f"cb{face[9:]}.{n}" for face in reversed(faces()) for n in exports(face)}
     longer = sorted((place for place in places if place.startswith(name)), key=len)
-    near = longer or get_close_matches(name, places, n=1, cutoff=0.8)
+    starts = {place[: len(name) + 1]: place for place in sorted(places, reverse=True)}
+    close = get_close_matches(name, [*places, *starts], n=1, cutoff=0.8)
+    near = longer or [starts.get(one, one) for one in close]
     return "".join(f"; did you mean {places[n]}?" for n in near[:1])
 
 
