@@ -139,7 +139,7 @@ class Cards(SphinxDirective):
         forecasts = has_card(value) and issubclass(value, cb.core.RegressionCalibrator)
         return (
             has_card(value)
-            and heading(value) in self.arguments[0].split(", ")
+            and heading(value) in self.arguments[0].split("; ")
             and forecasts == ("forecasts" in self.options)
         )
 
