@@ -95,7 +95,9 @@ def _comfort(n: int, seed: int) -> tuple[bool, bool]:
         (rng.random(n) < np.where(top, 0.55, p)).astype(int), p, cb.calibrators.Identity()
     )
     state = found.get("state")
-    fine = state == "fine as it is" if state else found["model"] == "calibrated"
+    fine = (
+        state in ("use as they are", "fine as it is") if state else found["model"] == "calibrated"
+    )
     return fine, fine and "could" not in found.get("detail", found["sentence"])
 
 

@@ -67,8 +67,10 @@ def _judged(
 ) -> Iterator[Outcome]:
     state = verdict.get("state")
     advice = ADVICE[state or verdict["calibration"]]
-    fine = state == "fine as it is" if state else verdict["model"] == "calibrated"
-    unsure = state == "too few rows to say"
+    fine = (
+        state in ("use as they are", "fine as it is") if state else verdict["model"] == "calibrated"
+    )
+    unsure = state in ("too few rows", "too few rows to say")
     change, detail = after - before, f"{verdict['sentence']} Truly {before:.4f} to {after:.4f}."
     harms, helps = change > HARM * abs(before), change < -MATERIAL_LOSS * abs(before)
     wrong = (advice == "use it" and (harms or world.suspect)) or (advice == "keep" and helps)

@@ -97,7 +97,7 @@ def test_a_report_is_made_before_and_after_calibration(tmp_path):
     assert rows["question_log_loss"]["change"]["meaning"] == "better"
     assert rows["ece"]["after"]["value"] < rows["ece"]["before"]["value"]
     assert told["verdict"]["model"] == "overconfident"
-    assert told["verdict"]["state"] == "calibrate before use"
+    assert told["verdict"]["state"] == "calibrate"
     assert {row["group"] for row in told["groups"]} == {"2", "3", "4", "5"}
     assert "QuestionTemperature().fit(P, y)" in found.to_html()
     assert "| log loss of questions |" in found.to_markdown()

@@ -49,7 +49,7 @@ def test_the_two_overconfident_questions_are_named_and_no_others():
         before = told["audit"]["before"]
         assert named(before) >= OVERCONFIDENT
         others += named(before) != OVERCONFIDENT
-        assert told["verdict"]["state"] == "calibrate before use"
+        assert told["verdict"]["state"] == "calibrate"
         rows = {row["group"]: row for row in told["audit"]["drawn"]["levels"]}
         for question in OVERCONFIDENT:
             row = rows[f"question {question}"]
@@ -83,4 +83,4 @@ def test_a_calibrated_log_is_fine_as_it_is():
         ).to_dict()
         states.append(told["verdict"]["state"])
         assert len(named(told["audit"]["before"])) <= 1
-    assert states.count("fine as it is") >= 5
+    assert states.count("use as they are") >= 5

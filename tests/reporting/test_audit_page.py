@@ -47,11 +47,11 @@ def audit(*outcomes, **options):
         (["off"], "groups are off"),
         (["off", FEW, FEW, FEW], "groups are off"),
         (["off", "holds"], "groups are off"),
-        (["holds"], "fine as it is"),
-        (["holds", FEW], "fine as it is"),
-        (["holds", FEW, FEW], "too few rows to say"),
-        ([FEW], "too few rows to say"),
-        ([], "fine as it is"),
+        (["holds"], "use as they are"),
+        (["holds", FEW], "use as they are"),
+        (["holds", FEW, FEW], "too few rows"),
+        ([FEW], "too few rows"),
+        ([], "use as they are"),
     ],
 )
 def test_every_combination_of_outcomes_has_its_state(outcomes, state):

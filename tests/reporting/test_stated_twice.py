@@ -256,12 +256,10 @@ def test_the_sentence_says_the_numbers_of_the_table(found):
             "of the time": scores["accuracy"]["before"]["value"],
         }[words]
         assert share == percent(value, 0)
-    moved = re.search(r"mean gap from ([\d.]+) to ([\d.]+ points?)\.", sentence)
-    assert (moved is not None) == (said["verdict"]["state"] == "calibrate before use")
-    if moved is not None:
-        ece = scores["ece"]
-        before, after = (points(ece[when]["value"]) for when in ("before", "after"))
-        assert moved.groups() == (before.split()[0], after)
+    within = re.search(r"then within ([\d.]+ points?)\.", sentence)
+    assert (within is not None) == (said["verdict"]["state"] == "calibrate")
+    if within is not None:
+        assert within[1] == points(said["verdict"]["off_by"]["after"] / 100.0)
 
 
 def test_numbers_of_each_output(of_numbers):

@@ -29,6 +29,7 @@ __all__ = [
     "quotient",
     "rate_interval",
     "ratio_limits",
+    "squared_limits",
     "stretched",
     "sum_limits",
     "unseen_ends",
@@ -36,6 +37,8 @@ __all__ = [
     "wilson",
 ]
 
+#: Squared estimates, in units of their noise, from which on the noise does not count.
+LARGEST_SQUARES = 1e12
 #: Below this many hits or misses the coverage of Wilson's interval falls as low as 84 %.
 FEW = 10.0
 
@@ -284,6 +287,34 @@ def powers(loss: np.ndarray) -> list[np.ndarray]:
     square = loss * loss
     with np.errstate(over="ignore"):
         return [loss, square, square * loss]
+
+
+def squared_limits(total: float, variance: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    r"""Limits of the root mean square :math:`\sqrt{\sum_b w_b e_b^2}` of errors from the sum
+    ``total`` of their squared estimates, :math:`\sum_b w_b (e_b + z_b)^2`.
+
+    The estimates' noise has the covariance whose eigenvalues, weighted, are ``variance`` (B,): the
+    total is about c times a noncentral chi-square of :math:`\nu` degrees of freedom, with the mean
+    and the variance of the noise, :math:`c = \sum v^2 / \sum v`, :math:`\nu = (\sum v)^2 / \sum
+    v^2`, and the squared error over c as noncentrality.
+
+    Examples
+    --------
+    >>> low, high = squared_limits(0.004, np.full(10, 1e-4))
+    >>> round(low, 3), round(high, 3)
+    X
+    """
+    c, tail = variance @ variance / max(variance.sum(), 1e-300), 0.5 * (1.0 - level)
+    if c == 0.0 or total / c > LARGEST_SQUARES:
+        return float(np.sqrt(total)), float(np.sqrt(total))
+    freedom = variance.sum() / c
+    low, high = (
+        c * special.chndtrinc(total / c, freedom, p)
+        if special.chdtr(freedom, total / c) > p
+        else 0.0
+        for p in (1.0 - tail, tail)
+    )
+    return float(np.sqrt(low)), float(np.sqrt(high))
 
 
 def _quantile(q: np.ndarray | float, skew: np.ndarray | float) -> np.ndarray:

@@ -19,8 +19,8 @@ ACTIONS = {
         "bad",
         "Calibrate by these groups, or give the model what sets them apart.",
     ),
-    "too few rows to say": ("unknown", "Collect more rows of these groups, then audit again."),
-    "fine as it is": ("good", "Keep the predictions as they are, and audit again on new data."),
+    "too few rows": ("unknown", "Collect more rows of these groups, then audit again."),
+    "use as they are": ("good", "Keep the predictions as they are, and audit again on new data."),
 }
 
 
@@ -160,13 +160,13 @@ class Audit(Shown):
 
     @property
     def state(self) -> str:
-        """The answer in words: "groups are off"; "too few rows to say" if none is, but most have
-        too few rows to tell; else "fine as it is".
+        """The answer in words: "groups are off"; "too few rows" if none is, but most have
+        too few rows to tell; else "use as they are".
         """
         if self.off:
             return "groups are off"
         few = sum(one.outcome == "not enough data" for one in self.groups)
-        return "too few rows to say" if 2 * few > len(self.groups) else "fine as it is"
+        return "too few rows" if 2 * few > len(self.groups) else "use as they are"
 
     @property
     def action(self) -> str:

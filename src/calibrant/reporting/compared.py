@@ -45,6 +45,7 @@ __all__ = [
     "adopted",
     "against_chosen",
     "alternatives",
+    "applied",
     "best",
     "choice",
     "compare",
@@ -300,7 +301,7 @@ def compare(
         fitted = fit_clone(calibrator, record)
         return Compared(
             test,
-            _applied(fitted, test),
+            applied(fitted, test),
             fitted,
             "held-out",
             n_fit=float(record.weights.sum()),
@@ -319,12 +320,13 @@ def compare(
             fold_fits=found.fold_fits,
             fitted=found.fitted,
         )
-    after = _applied(calibrator, record)
+    after = applied(calibrator, record)
     seen = _fitted_on(calibrator, record, after) if in_sample is None else in_sample
     return Compared(record, after, calibrator, "in-sample" if seen else "held-out")
 
 
-def _applied(fitted: Any, record: Any) -> Any:
+def applied(fitted: Any, record: Any) -> Any:
+    """Return the record with the predictions of a fitted calibrator."""
     seen = record if fitted.tags.uses_features else record.without_features()
     return record.recalibrated(fitted.predict_record(seen), fitted.tags.output)
 
@@ -337,7 +339,7 @@ def _fitted_on(calibrator: Any, record: Any, after: Any) -> bool:
         return False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        again = _applied(fit_clone(calibrator, record), record)
+        again = applied(fit_clone(calibrator, record), record)
     return again.agrees_with(after) and not record.agrees_with(after)
 
 

@@ -30,11 +30,13 @@ __all__ = [
 BANDS = ("answer.html", "rely.html", "do.html", "whom.html", "numbers.html", "appendix.html")
 #: How grave a state is, which gives its colour.
 TONES = {
-    "fine as it is": "good",
-    "calibrate before use": "act",
-    "better, but still off": "act",
-    "too few rows to say": "unknown",
-    "off, no remedy shown": "bad",
+    "use as they are": "good",
+    "calibrate": "act",
+    "calibrate by group": "act",
+    "too few rows": "unknown",
+    "it has changed": "bad",
+    "off, and nothing tried helps": "bad",
+    "off, and no calibrator was tried": "bad",
     "check the data first": "bad",
     "one is better": "good",
     "no clear difference": "unknown",
@@ -43,8 +45,6 @@ TONES = {
 }
 #: Groups named in the first band.
 NAMED = 3
-#: States that are said otherwise on the badge.
-BADGES = {"off, no remedy shown": "off, and no remedy found"}
 #: How the numbers after calibration were measured.
 MEASURED = {
     "none": "Nothing was calibrated: the numbers are of the predictions as they are.",
@@ -118,7 +118,7 @@ def head(summary: dict[str, Any]) -> dict[str, Any]:
     clusters = f" in {data['clusters']:,} clusters" if data["clusters"] else ""
     return {
         "tone": TONES[state],
-        "badge": BADGES.get(state, state).capitalize(),
+        "badge": state.capitalize(),
         "facts": [
             *(word for word in named if word),
             f"{rows}{clusters}",
@@ -232,8 +232,8 @@ def in_full(verdict: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> in_full({"state": "fine as it is", "sentence": "They match.", "action": "Keep them."})
-    'Fine as it is. They match. Keep them.'
+    >>> in_full({"state": "use as they are", "sentence": "They match.", "action": "Keep them."})
+    'Use as they are. They match. Keep them.'
     """
     return f"{verdict['state'].capitalize()}. {verdict['sentence']} {verdict['action']}"
 

@@ -1,16 +1,17 @@
-"""Miscalibration of probabilities: the joint test and its power on the rows, and advice from the
-results of a report: one state by one rule, and its words.
+"""Miscalibration of probabilities: the joint test and its power on the rows, and the limits of the
+typical error and of that of the tails.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from calibrant._numerics.bins import equal_mass_groups
+from calibrant._numerics.bins import equal_mass_groups, grouped_sums
 from calibrant._numerics.bootstrap import hit_drawer, null_generator
 from calibrant._numerics.clusters import mean_worth
+from calibrant._numerics.intervals import clopper_pearson, squared_limits
 from calibrant._numerics.logistic import log_odds
 from calibrant._numerics.normal_scores import smallest_p
 from calibrant._numerics.planning import detectable_shift
@@ -19,18 +20,13 @@ from calibrant.metrics.bounds import equivalence
 
 __all__ = [
     "ALPHA",
-    "EVERY",
     "MARGIN",
-    "STATES",
-    "Evidence",
     "Miscalibration",
-    "Words",
-    "advised_state",
     "could_show",
     "draws_of",
-    "in_words",
     "miscalibration",
     "points",
+    "typical_error",
 ]
 
 
@@ -45,7 +41,13 @@ FEWEST, DRAWS, BUDGET = 200, 1000, 2e7
 PARTS, LEAST_VARIANCE = 32, 5.0
 EQUIVALENCE_BINS = 5
 #: How the checks are called, in their order.
-CHECKS = ("offset", "slope", "binned", "smooth", "group")
+CHECKS = ("offset", "slope", "binned", "smooth", "tail", "group")
+#: Shares of the rows in the tails, of either side; rows of a tail at least.
+TAILS, TAIL_ROWS = (0.01, 0.05), 20
+#: Parts of a typical error: this factor of the rows to this power, in these limits.
+TYPICAL, POWER, TYPICAL_PARTS = 0.75, 0.4, (5, 20)
+#: A tail may be this much larger than its share, because of equal scores.
+TIED = 2.0
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,9 @@ class Miscalibration(Known):
     excess : the error that chance does not explain, a root mean square over parts or groups
     detectable : by family, the smallest mean error that these rows show in 19 of 20 samples
     margin : the largest error that would not matter
+    n : rows that count as independent
+    low, high : limits (95 %) of the typical error, the root mean square of that of parts
+    tails : by name, the limits (95 % for all) of the observed rate less the mean prediction
     """
 
     p_value: float
@@ -68,6 +73,10 @@ class Miscalibration(Known):
     excess: float
     detectable: dict[str, float]
     margin: float
+    n: float = 0.0
+    low: float = 0.0
+    high: float = 1.0
+    tails: dict[str, tuple[float, float]] = field(default_factory=dict[str, tuple[float, float]])
 
     @property
     def seen(self) -> bool:
@@ -83,6 +92,13 @@ class Miscalibration(Known):
     def shows(self) -> bool:
         """Whether the rows would show an error of the margin, in every family."""
         return max(self.detectable.values()) <= self.margin
+
+    @property
+    def tail(self) -> str | None:
+        """The tail that is surely off by more than the margin, if any."""
+        sure = {name: max(low, -high) for name, (low, high) in self.tails.items()}
+        worst = max(sure, key=lambda name: sure[name], default=None)
+        return worst if worst is not None and sure[worst] > self.margin else None
 
     @property
     def worst(self) -> str:
@@ -103,7 +119,8 @@ def miscalibration(
 
     The checks are sums of errors, :math:`\sum_i w_i a_i (h_i - s_i)`: of all rows (``offset``), by
     log-odds (``slope``), squared in parts of equal variance (``binned``), the range of their
-    running total (``smooth``), and the largest of a group, in standard deviations (``group``).
+    running total (``smooth``), and the largest of a tail (``tail``) or group (``group``), in
+    standard deviations.
 
     Parameters
     ----------
@@ -119,8 +136,8 @@ def miscalibration(
     total, variance = float(weight.sum()), weight * score * (1.0 - score)
     margin = _own_margin(float(weight @ hit / total)) if margin is None else margin
     slope = _slope(score, variance)
-    part = _parts(score, variance)
-    sums = _sums(weight, slope, part, None if groups is None else groups.index)
+    part, ends = _parts(score, variance), _tails(score, weight)
+    sums = _sums(weight, slope, part, list(ends.values()), None if groups is None else groups.index)
     scale = np.asarray(sums.power(2) @ (score * (1.0 - score) / np.maximum(weight, 1e-300))).ravel()
     n_parts = int(part.max()) + 1
     rng = null_generator(random_state)
@@ -130,16 +147,24 @@ def miscalibration(
         draw = hit_drawer(score, hit, weight, rows.cluster)
         drawn = np.array([sums @ (draw(rng) - score) for _ in range(draws_of(len(score)))])
     observed = sums @ (hit - score)
-    of = [_checks(one, n_parts, scale) for one in (observed[None, :], drawn)]
+    of = [_checks(one, n_parts, len(ends), scale) for one in (observed[None, :], drawn)]
     own, p_value = smallest_p(of[0][0], of[1])
-    sizes = _squares(np.vstack([observed, drawn]), np.asarray(sums.sum(axis=1)).ravel(), n_parts)
+    size = np.asarray(sums.sum(axis=1)).ravel()
+    sizes = _squares(np.vstack([observed, drawn]), size, n_parts, len(ends))
+    worth = _worth(rows)
+    low, high = typical_error(score, hit, weight, total * worth)
+    checked = [name for name in CHECKS if ends or name != "tail"]
     return Miscalibration(
         p_value=p_value,
-        checks=dict(zip(CHECKS, own.tolist(), strict=False)),
+        checks=dict(zip(checked, own.tolist(), strict=False)),
         equivalence=_equivalence(score, hit, rows, margin, groups),
         excess=float(np.sqrt(np.maximum(sizes[0] - sizes[1:].mean(axis=0), 0.0).max())),
-        detectable=_detectable(score, weight * _worth(rows), slope, groups),
+        detectable=_detectable(score, weight * worth, slope, groups),
         margin=margin,
+        n=total * worth,
+        low=low,
+        high=high,
+        tails={name: _limits(score, hit, weight * worth, rows) for name, rows in ends.items()},
     )
 
 
@@ -195,19 +220,84 @@ def _parts(score: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return np.unique(part, return_inverse=True)[1][place]
 
 
-def _sums(weight: np.ndarray, slope: np.ndarray, part: np.ndarray, group: np.ndarray | None) -> Any:
-    """(m, n) sparse: times errors it gives their sums by part, by slope and by group."""
+def _tails(score: np.ndarray, weight: np.ndarray) -> dict[str, np.ndarray]:
+    """{name: whether each row is in the tail} of the tails with enough rows."""
+    order = np.argsort(score, kind="stable")
+    below = np.cumsum(weight[order]) / weight.sum()
+    found = {}
+    for share in TAILS:
+        low = score[order[min(np.searchsorted(below, share), len(score) - 1)]]
+        high = score[order[min(np.searchsorted(below, 1.0 - share), len(score) - 1)]]
+        for name, rows in (("lowest", score <= low), ("highest", score >= high)):
+            if (
+                weight[rows].sum() >= TAIL_ROWS
+                and weight[rows].sum() <= TIED * share * weight.sum()
+            ):
+                found[f"{name} {100 * share:.0f} %"] = rows
+    return found
+
+
+def _limits(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, rows: np.ndarray
+) -> tuple[float, float]:
+    """Exact limits of the rate in the rows of a tail less the mean score, for all tails."""
+    n, mean = weight[rows].sum(), np.average(score[rows], weights=weight[rows])
+    level = 1.0 - ALPHA / (2 * len(TAILS))
+    low, high = clopper_pearson(weight[rows] @ hit[rows], n, level)
+    return float(low - mean), float(high - mean)
+
+
+def typical_error(
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, n: float
+) -> tuple[float, float]:
+    r"""Limits (95 %) of the typical error: the root mean square of the errors of parts of rows.
+
+    With shares :math:`w_b` of the rows, gaps :math:`g_b` and variances :math:`v_b` of a row, the
+    larger of p (1 - p) and what was seen, :math:`\sum_b w_b g_b^2` has noise whose weighted
+    variances are :math:`v_b / n` (:func:`~calibrant._numerics.intervals.squared_limits`).
+
+    Parameters
+        ----------
+        score, hit, weight : (n,) probability, outcome and weight
+        n : rows that count as independent
+
+        Returns
+        -------
+        tuple of float
+            A lower limit of 0 says that chance alone explains all.
+    """
+    count = int(np.clip(round(TYPICAL * n**POWER), *TYPICAL_PARTS))
+    part = equal_mass_groups(score, count, weight)
+    sums = grouped_sums(
+        part, int(part.max()) + 1, [hit - score, (hit - score) ** 2, score * (1.0 - score)], weight
+    )
+    mass, gap, square, bernoulli = sums[:, 0], *(sums[:, 1:] / sums[:, :1]).T
+    variance = np.maximum(bernoulli, square - gap**2)
+    return squared_limits(float(mass @ gap**2 / mass.sum()), variance / n)
+
+
+def _sums(
+    weight: np.ndarray,
+    slope: np.ndarray,
+    part: np.ndarray,
+    ends: list[np.ndarray],
+    group: np.ndarray | None,
+) -> Any:
+    """(m, n) sparse: times errors it gives their sums by part, by slope, by tail and by group."""
     n, count = len(weight), int(part.max()) + 1
     row, value = [part, np.full(n, count)], [weight, weight * slope]
+    for place, rows in enumerate(ends, count + 1):
+        row, value = [*row, np.full(n, place)], [*value, weight * rows]
     if group is not None:
-        row, value = [*row, count + 1 + group], [*value, weight]
+        row, value = [*row, count + 1 + len(ends) + group], [*value, weight]
     columns = np.tile(np.arange(n), len(row))
     return sparse.csr_matrix((np.concatenate(value), (np.concatenate(row), columns)))
 
 
-def _checks(sums: np.ndarray, n_parts: int, variance: np.ndarray) -> np.ndarray:
+def _checks(sums: np.ndarray, n_parts: int, n_tails: int, variance: np.ndarray) -> np.ndarray:
     """(B, c) the checks of sums (B, m), of which ``variance`` (m,) is that under the null."""
-    parts, group = sums[:, :n_parts], sums[:, n_parts + 1 :]
+    parts, first = sums[:, :n_parts], n_parts + 1 + n_tails
+    standard = sums / np.sqrt(np.maximum(variance, 1e-300))
     run = np.column_stack([np.zeros(len(parts)), parts.cumsum(axis=1)])
     found = [
         abs(run[:, -1]),
@@ -215,19 +305,20 @@ def _checks(sums: np.ndarray, n_parts: int, variance: np.ndarray) -> np.ndarray:
         (parts**2 / np.maximum(variance[:n_parts], 1e-300)).sum(axis=1),
         np.ptp(run, axis=1),
     ]
-    enough = variance[n_parts + 1 :] >= LEAST_VARIANCE
+    if n_tails:
+        found.append(abs(standard[:, n_parts + 1 : first]).max(axis=1))
+    enough = variance[first:] >= LEAST_VARIANCE
     if enough.any():
-        spread = np.sqrt(variance[n_parts + 1 :][enough])
-        found.append((abs(group[:, enough]) / spread).max(axis=1))
+        found.append(abs(standard[:, first:][:, enough]).max(axis=1))
     return np.column_stack(found)
 
 
-def _squares(sums: np.ndarray, size: np.ndarray, n_parts: int) -> np.ndarray:
+def _squares(sums: np.ndarray, size: np.ndarray, n_parts: int, n_tails: int) -> np.ndarray:
     """(B, 3) the mean squared error of the parts and of the groups, and that on the whole."""
     total = size[:n_parts].sum()
     gaps = sums**2 / np.maximum(abs(size), 1e-300)
     whole = (sums[:, :n_parts].sum(axis=1) / total) ** 2
-    places = (gaps[:, :n_parts], gaps[:, n_parts + 1 :])
+    places = (gaps[:, :n_parts], gaps[:, n_parts + 1 + n_tails :])
     return np.column_stack([*(place.sum(axis=1) / total for place in places), whole])
 
 
@@ -270,177 +361,11 @@ def _detectable(
     return found
 
 
-#: From the gravest: what is said of several outputs together.
-STATES = (
-    "check the data first",
-    "off, no remedy shown",
-    "better, but still off",
-    "too few rows to say",
-    "calibrate before use",
-    "fine as it is",
-)
-#: How the name of all groups together begins.
-EVERY = "all"
-OTHERS = "Try another calibrator, more rows or other features."
-#: Sentences on a calibration that is no remedy, by that of the verdict.
-TRIED = {
-    "do not use": " The calibration tried makes them worse.",
-    "no clear gain": " The calibration tried does not make them clearly better.",
-    "use": " The calibration tried is not enough.",
-    "mixed": " The calibration tried is not enough.",
-}
-FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
-#: What remains, by the check that says most.
-REMAINS = {
-    "offset": "the mean is still off",
-    "slope": "they are still too extreme, or not extreme enough",
-    "binned": "they are still off in places",
-    "smooth": "they are still off over a range",
-    "group": "they are still off for a group",
-    "spread": "the errors are still larger or smaller than predicted",
-    "shape": "the errors have another shape than predicted",
-    "coverage": "90 % intervals still hold too much or too little",
-    "std": "small and large error bars are not equally right",
-}
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Miscalibration before and after calibration, the caution that rules out any advice, the pair
-    (predicted, observed) where the predictions are farthest off, what is still off after, and
-    whether the calibration was by group.
-    """
-
-    before: Miscalibration
-    after: Miscalibration | None = None
-    veto: str | None = None
-    example: tuple[float, float] | None = None
-    where: str | None = None
-    by_group: bool = False
-
-    def state(self, better: bool) -> str:
-        """Return the state; ``better`` as in ``advised_state``."""
-        return advised_state(self.veto is not None, better, self.before, self.after)
-
-
-@dataclass(frozen=True)
-class Words:
-    """Parts of a verdict in plain words: what the predictions are called, what is wrong with them,
-    what they are like if nothing is, what calibration does to them, and how many rows there are,
-    in words and as a number.
-    """
-
-    things: str
-    fault: str
-    fine: str
-    gain: str
-    rows: str
-    n: float
-
-
-def in_words(state: str, words: Words, evidence: Evidence, calibration: str) -> tuple[str, str]:
-    """Return (one or two sentences on the predictions, one on what to do); ``calibration`` is that
-    of the verdict.
-
-    Examples
-    --------
-    >>> few = Miscalibration(0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02)
-    >>> words = Words("risks", "They are too high.", "They match.", "It helps.", "9 rows", 9.0)
-    >>> in_words("too few rows to say", words, Evidence(few), "none")[1]
-    'Collect rows until there are about 220, then measure again.'
-    """
-    things, fault = words.things, words.fault
-    if not evidence.before.seen:
-        fault = f"As they are, the {things} show no error beyond chance."
-    if state == "check the data first":
-        return str(evidence.veto), "Check the data before you use any number on this page."
-    if state == "fine as it is":
-        return f"{words.fine} {_fine(evidence.before)}", f"Keep the {things} as they are."
-    if state == "calibrate before use":
-        few = "" if _sure(evidence) else " Check them again on new rows."
-        return f"{fault} {words.gain}", f"Use the calibrated {things}.{few}"
-    if state == "better, but still off":
-        after = evidence.before if evidence.after is None else evidence.after
-        remains = REMAINS[after.worst]
-        if after.worst == "group" and evidence.where is not None:
-            remains = f"they are still off for {evidence.where}"
-            every, tried = evidence.where.startswith(EVERY), evidence.by_group
-            use = f"Use the calibrated {things}, but not for {evidence.where}"
-            use += "; calibration by group was tried." if tried else "; calibrate by group."
-            if every:
-                use = f"Calibrate by group before use: the {things} are right for none yet."
-            if every and tried:
-                use = f"Do not use the {things} by group: they are right for none, by group too."
-            return f"{fault} Calibration helps, but {remains}.", use
-        return f"{fault} Calibration helps, but {remains}.", (
-            f"Use the calibrated {things}, and look at where they are still off."
-        )
-    if state == "off, no remedy shown":
-        tried = TRIED.get(calibration, "")
-        todo = OTHERS if tried else FIRST
-        return f"{words.fault}{tried}", f"Do not act on these {things} yet. {todo}"
-    before = evidence.before
-    unseen = f"are right: an error of {points(max(before.detectable.values()))} could go unseen"
-    doubt = f"are off by more than {points(before.margin)}" if before.seen else unseen
-    return (
-        f"{words.rows} are too few to tell whether the {things} {doubt}.",
-        f"Collect rows until there are about {_rounded(_times(before) * words.n):,}, then measure"
-        " again.",
-    )
-
-
-def _rounded(count: float) -> int:
-    """Return a count with two digits."""
-    return int(float(f"{count:.2g}"))
-
-
-def _sure(evidence: Evidence) -> bool:
-    after = evidence.before if evidence.after is None else evidence.after
-    return after.within or (not after.seen and after.shows)
-
-
-def advised_state(
-    vetoed: bool, better: bool, before: Miscalibration, after: Miscalibration | None
-) -> str:
-    """Return the state of the predictions by the first rule that holds.
-
-    1. ``vetoed``, a caution that forbids any advice: **check the data first**.
-    2. ``better``, surely, on rows that the calibration has not seen: **better, but still off**
-       where something is beyond chance afterwards and not within the margin, else **calibrate
-       before use**.
-    3. Within the margin as it is, or nothing beyond chance where an error of the margin would have
-       been seen: **fine as it is**.
-    4. Something beyond chance, and by more than the margin: **off, no remedy shown**.
-    5. **Too few rows to say**.
-
-    Examples
-    --------
-    >>> few = Miscalibration(0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02)
-    >>> advised_state(False, False, few, None)
-    'too few rows to say'
-    """
-    if vetoed:
-        return "check the data first"
-    if better and after is not None:
-        remains = after.seen and not after.within
-        return "better, but still off" if remains else "calibrate before use"
-    if before.within or (not before.seen and before.shows):
-        return "fine as it is"
-    if before.seen and before.excess > before.margin:
-        return "off, no remedy shown"
-    return "too few rows to say"
-
-
 def could_show(found: Miscalibration) -> str:
     """Return, in brackets, the error that the rows could have missed."""
     families = {"offset": "on the whole", "slope": "in the slope", "group": "in a group"}
     told = [f"{points(size)} {families[name]}" for name, size in found.detectable.items()]
     return f"(these rows could have shown an error of {', '.join(told)}, in 19 of 20 samples)"
-
-
-def _times(found: Miscalibration) -> float:
-    """Return the factor of rows that would show an error of the margin."""
-    return max((max(found.detectable.values()) / found.margin) ** 2, 2.0)
 
 
 def points(size: float) -> str:
@@ -449,10 +374,3 @@ def points(size: float) -> str:
     told = f"{size:.0f}" if size >= 9.5 else f"{size:.1f}" if size >= 0.95 else f"{size:.2g}"
     told = told.removesuffix(".0")
     return f"{told} point{'' if told == '1' else 's'}"
-
-
-def _fine(found: Miscalibration) -> str:
-    size = points(found.margin)
-    if found.within:
-        return f"They are within {size} everywhere."
-    return f"An error of {size} on average would have shown."

@@ -217,4 +217,6 @@ def report(
     given = {"y": y, "questions" if y is None else "P": P, "std": std}
     names = tuple(name for name, one in given.items() if one is not None)
     asked = options if new is None else {**options, "new": new}
-    return Report(replace(found, since=since, call=call_of(names, calibrator, asked)))
+    verdict = found.verdict if since is None else since.judged(found.verdict)
+    call = call_of(names, calibrator, asked)
+    return Report(replace(found, verdict=verdict, since=since, call=call))

@@ -24,9 +24,10 @@ from calibrant.metrics.several import CHOSEN_BY
 from calibrant.reporting import quality as cautions
 from calibrant.reporting import states as curves
 from calibrant.reporting.compared import Compared
-from calibrant.reporting.compared_scores import Measure
+from calibrant.reporting.compared_scores import Measure, Score
 from calibrant.reporting.evidence import Confidence, Promises
-from calibrant.reporting.miscalibration import Evidence, Miscalibration, miscalibration
+from calibrant.reporting.judge import Evidence, Gain, gain_of
+from calibrant.reporting.miscalibration import Miscalibration, miscalibration
 from calibrant.reporting.quality import quality
 from calibrant.reporting.states import (
     Place,
@@ -58,6 +59,8 @@ RANKING = (metrics.confidence_spread, metrics.confidence_auroc, metrics.area_und
 #: Largest product of rows, classes and resamples in one bootstrap; the interval is left out below
 #: 100 resamples.
 BOOTSTRAP_BUDGET = 4e8
+#: Fewest rows of a verdict.
+FEWEST_ROWS = 20
 #: Bins of the curves of models that are compared.
 COMPARED_BINS = 10
 #: Largest number of resamples of the rankings, which sort the rows in each one.
@@ -315,6 +318,16 @@ class ReportTable(ABC):
             return None
         _, observed, predicted, *_ = astuple(max(off, key=lambda one: abs(one.gap)))
         return (predicted, observed)
+
+    def few(self, found: Any) -> str | None:
+        """Return how many rows there must be at least, in words, where there are fewer; ``found``
+        is the quality.
+        """
+        return f"at least {FEWEST_ROWS}" if found.n < FEWEST_ROWS else None
+
+    def gain(self, scores: dict[str, Score], n: float) -> Gain | None:
+        """Return what calibration gains on ``n`` independent rows that it has not seen."""
+        return gain_of(scores[CHOSEN_BY[self.domain].score.key], n, relative=True)
 
     def verdict(
         self,

@@ -6,6 +6,7 @@ The audit is before and after calibration. The report of a domain is imported wh
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,9 +23,11 @@ from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 from calibrant.questions.domain import QUESTIONS
 from calibrant.reporting.compared import (
+    Choice,
     Compared,
     against_chosen,
     alternatives,
+    applied,
     best,
     choice,
     compare,
@@ -36,11 +39,12 @@ from calibrant.reporting.compared import (
 from calibrant.reporting.compared_scores import Score, score_table
 from calibrant.reporting.drift import drift, methods_by_class, read_times
 from calibrant.reporting.event.task import EVENT
-from calibrant.reporting.miscalibration import EVERY, Evidence, Miscalibration
+from calibrant.reporting.judge import CALIBRATED, Changed, Evidence
+from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.quality import evaluation_cautions
 from calibrant.reporting.report_table import Asked, Decisions, ReportTable
 from calibrant.reporting.states import by_feature, by_group, worth_of
-from calibrant.reporting.summary import About, Method, Part, Summary, period_of
+from calibrant.reporting.summary import About, Method, Part, Summary, Verdict, period_of
 
 if TYPE_CHECKING:
     from calibrant.reporting.report_table import ReportTable
@@ -187,6 +191,10 @@ TABLES.register(QUESTIONS, _of_questions)
 
 #: Of a feature that is a number.
 PARTS = 5
+#: Factor of the calibrator's own noise in the limit of the error after it.
+NOISE = 1.5
+#: How the name of all groups together begins.
+EVERY = "all"
 
 
 @seeded
@@ -282,7 +290,7 @@ def summarise(
     margin : float in (0, 1), optional
         The largest error that would not matter, in probability; of error bars, of the coverage of
         90 % intervals. Default: .02, 2 points, and of an event, or its absence, rarer than one row
-        in ten a fifth of its rate. Within it the predictions are "fine as it is".
+        in ten a fifth of its rate. Beyond it they are "off".
     thresholds : (m,) in (0, 1), optional
         Of decisions on an event, to be looked at one by one.
     cost_false_positive, cost_false_negative : float, optional
@@ -375,9 +383,12 @@ def summary_of(
     found, used = compared[chosen], final(compared[chosen], record) if used is None else used
     method = Method.of(found, chosen)
     each = zip(found.outputs(), tables[chosen], names, strict=True)
+    noise = _fold_noise(table, found, used, event)
     parts = [
-        part_of(table, one, scores, name, method.name, asked, used) for one, scores, name in each
+        part_of(table, one, scores, name, method.name, asked, used, noise=noise)
+        for one, scores, name in each
     ]
+    chosen_for = choice(used, record)
     data = (
         table.data(found.before, names)
         if found.whole is None
@@ -391,15 +402,40 @@ def summary_of(
         About.of(found.before, {}) if about is None else about,
         data,
         method,
-        table.overall({part.name: part.verdict for part in parts}),
+        with_code(table.overall({part.name: part.verdict for part in parts}), chosen_for, parts),
         [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)],
         parts,
-        choice(used, record),
+        chosen_for,
         _alternatives(compared, chosen, tables, names, level),
         methods_by_class(compared, level)
         if "" not in compared and target in ("answer", "classes")
         else None,
     )
+
+
+def with_code(verdict: Verdict, found: Choice | None, parts: list[Part]) -> Verdict:
+    """Return the verdict with the code of the calibrator, where it is advised, after a change on
+    the rows since then.
+    """
+    if found is None or verdict.state not in (*CALIBRATED, "it has changed"):
+        return verdict
+    since = next((c.since for part in parts if (c := _changed(part.drift)) is not None), None)
+    changed = verdict.state == "it has changed"
+    rows = [f"# names with _calibration: the rows since {since} only"] if changed else []
+    return replace(verdict, code=[*found.code[:1], *rows, *found.code[1:]])
+
+
+def _fold_noise(table: ReportTable, found: Compared, used: Any, event: Any) -> float:
+    """How far the probabilities out of fold are from those of the calibrator of all rows, as the
+    standard deviation by the jackknife of the folds; 0 where it is not known.
+    """
+    if found.evaluation != "out-of-fold" or table.domain is REGRESSION or found.n_splits is None:
+        return 0.0
+    again = applied(used, found.before if found.whole is None else found.whole.before)
+    again = again if event is None else again.as_pair(event)
+    moved = table.said(found.after)[0] - table.said(again)[0]
+    mean = np.average(moved * moved, weights=found.before.weights)
+    return float(np.sqrt((found.n_splits - 1) * mean))
 
 
 def _alternatives(
@@ -480,9 +516,10 @@ def part_of(
     asked: Asked,
     used: Any,
     seen: Compared | None = None,
+    noise: float = 0.0,
 ) -> Part:
     """All that is said of one output; ``seen`` is what is read of its rows, where it does not
-    come from the records.
+    come from the records, and ``noise`` that of the calibrator.
     """
     before, shown, seen = (
         found.before,
@@ -491,14 +528,19 @@ def part_of(
     )
     quality, chance = table.quality(seen.before, seen.calibration), table.chance(seen.before, asked)
     of, groups, features = "before" if shown is before else "after", asked.groups, asked.features
-    against = _against(table, seen, asked, found.evaluation)
+    against = _against(table, seen, asked, found.evaluation, noise)
     audit = None if groups is None else audited(table, found, asked)
+    told = {score.key: score for score in scores}
+    over_time = drift(asked.times, found.both(table.said), of, before.weight, groups, table.target)
     evidence = Evidence(
         against["before"],
         against["after"],
         next(iter(table.vetoes(seen.before, quality)), None),
+        table.few(quality),
         table.example(seen.before, asked.level),
-        None if audit is None else worst_groups(audit[of] or audit["before"]),
+        table.gain(told, against["before"].n) if against["after"] is not None else None,
+        _changed(over_time),
+        *_of_groups(audit, of),
         groups is not None and found.calibrator.tags.takes_groups,
     )
     sections = table.sections(seen, asked, used, chance)
@@ -509,7 +551,7 @@ def part_of(
         chance=chance,
         miscalibration=against,
         verdict=table.verdict(
-            {score.key: score for score in scores},
+            told,
             chance,
             quality,
             method,
@@ -530,19 +572,48 @@ def part_of(
             else by_feature(_gaps(table, shown, _sizes(features), asked.level), features)
         ),
         audit=audit,
-        drift=drift(asked.times, found.both(table.said), of, before.weight, groups, table.target),
+        drift=over_time,
         scores=scores,
         sections=sections,
     )
 
 
+def _changed(found: Any) -> Changed | None:
+    """Return the change over time of an alarm, unless the predictions were never right."""
+    if found is None or found.advice is None or found.advice.alarm_time is None:
+        return None
+    curve, since = found.before, found.advice.since
+    place = next(i for i, time in enumerate(curve.time) if str(time) == str(since))
+    if place == 0:
+        return None
+    rows, *means = (values[place:] for values in (curve.n, curve.confidence, curve.accuracy))
+    predicted, observed = (float(np.average(mean, weights=rows)) for mean in means)
+    return Changed(str(since), predicted, observed, float(rows.sum()), found.advice.decision)
+
+
+def _of_groups(audit: dict[str, Any] | None, of: str) -> tuple[str | None, float, bool]:
+    """(the worst groups in words, by how much the worst is surely off, whether the calibration
+    repaired any).
+    """
+    if audit is None:
+        return None, 0.0, False
+    last = audit[of] or audit["before"]
+    gaps = [one[of] or one["before"] for one in audit["worst"]]
+    sure = [max(gap["low"], -gap["high"]) for gap in gaps if gap["outcome"] == "off"]
+    after = audit["after"]
+    repaired = after is not None and after["n_off"] < audit["before"]["n_off"]
+    return worst_groups(last), max(sure, default=0.0), repaired
+
+
 def _against(
-    table: ReportTable, seen: Compared, asked: Asked, evaluation: str
+    table: ReportTable, seen: Compared, asked: Asked, evaluation: str, noise: float
 ) -> dict[str, Miscalibration | None]:
-    """Test for miscalibration before and, if the calibration has not seen the rows, after."""
+    """Test for miscalibration before and, if the calibration has not seen the rows, after; the
+    typical error after it includes the ``noise`` of the calibrator.
+    """
     unseen = evaluation in ("out-of-fold", "held-out")
     rows = {"before": seen.before, "after": seen.after if unseen else None}
-    return {
+    found = {
         when: (
             None
             if one is None
@@ -550,6 +621,10 @@ def _against(
         )
         for when, one in rows.items()
     }
+    after = found["after"]
+    if after is not None:
+        found["after"] = replace(after, high=float(np.hypot(after.high, NOISE * noise)))
+    return found
 
 
 def _sizes(features: list[Any]) -> list[tuple[np.ndarray, int]]:

@@ -10,7 +10,7 @@ estimate.
 import hashlib
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -226,17 +226,32 @@ NAMES = {
     "mae": "Mean absolute error",
     "rmse": "Root mean squared error",
 }
+#: Metrics that are better when higher.
+HIGHER = ("accuracy", "event_auroc")
 #: Options of a report that change the labelled rows in ways that the estimate does not know.
 REFUSED = ("sample_weight", "cluster", "test")
 
 
 @dataclass(frozen=True)
 class Since:
-    """Performance on later rows, as predicted, and what they say of it in one sentence."""
+    """Performance on later rows, as predicted, what they say of it in one sentence, and whether it
+    is worse beyond chance.
+    """
 
     sentence: str
     note: str
     rows: list[dict[str, Any]]
+    worse: bool = False
+
+    def judged(self, verdict: "Verdict") -> "Verdict":
+        """Return the verdict, unless the later rows are worse: then they have changed."""
+        graver = verdict.state in ("check the data first", "it has changed")
+        if graver or not self.worse:
+            return verdict
+        action = "Label some of the later rows, and fit the calibrator on them."
+        return replace(
+            verdict, state="it has changed", sentence=self.sentence, action=action, code=[]
+        )
 
 
 def since_then(
@@ -258,7 +273,17 @@ def since_then(
     keys = OTHERS if several else KEYS.get(target, OTHERS)
     found = estimates(new, keys, reference=reference, **known)
     rows = [{**one.to_dict(), "key": one.metric, "metric": NAMES[one.metric]} for one in found]
-    return Since(_sentence(found[0]), found[0].note, rows)
+    worse = [one for one in found if _worse(one)]
+    said = (worse or found)[0]
+    return Since(_sentence(said), said.note, rows, bool(worse))
+
+
+def _worse(one: PerformanceEstimate) -> bool:
+    """Whether a loss is larger, or a score smaller, on the later rows beyond chance."""
+    if one.state != "holds":
+        return False
+    better_high = one.metric in HIGHER
+    return one.change_high < 0.0 if better_high else one.change_low > 0.0
 
 
 def _sentence(one: PerformanceEstimate) -> str:
@@ -315,10 +340,11 @@ class Verdict:
     """Verdict of a report: a state, one or two plain sentences, what to do, and the numbers.
 
     ``sentence`` and ``action`` are for everybody, ``detail`` has the numbers. ``state`` is one of
-    :data:`calibrant.reporting.miscalibration.STATES`. ``model`` is "calibrated", "overconfident",
-    "underconfident" or "miscalibrated"; ``calibration`` is "use", "mixed" (one score is better and
-    another worse), "do not use", "no clear gain", "unknown" (in-sample) or "none". In-sample
-    numbers never enter.
+    :data:`calibrant.reporting.judge.STATES`, and ``code`` does what the action says. ``off_by`` is
+    {"before": [low, high], "after": high}, in points: how far the predictions are typically off.
+    ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated";
+    ``calibration`` is "use", "do not use", "no clear gain", "unknown" (in-sample) or "none".
+    In-sample numbers never enter.
     """
 
     state: str
@@ -327,6 +353,8 @@ class Verdict:
     detail: str
     model: str
     calibration: str
+    off_by: dict[str, Any] = field(default_factory=dict[str, Any])
+    code: list[str] = field(default_factory=list[str])
 
 
 @dataclass(frozen=True)

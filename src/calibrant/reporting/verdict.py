@@ -1,34 +1,18 @@
-"""Verdict on classes in one sentence, from the numbers only, and the words on a calibration that
-all tasks share.
+"""Words of the verdict on classes, and what those on all kinds share: the model in a word, the
+calibration in one, and the numbers behind them.
 """
 
 from typing import Any
 
 from calibrant.core.text_table import percent, rounded
-from calibrant.reporting.miscalibration import (
-    Evidence,
-    Miscalibration,
-    Words,
-    could_show,
-    in_words,
-    points,
-)
+from calibrant.reporting.judge import Evidence, Words, judged
+from calibrant.reporting.miscalibration import Miscalibration, could_show
 from calibrant.reporting.summary import Verdict
 
-__all__ = [
-    "WORDS",
-    "about_calibration",
-    "about_model",
-    "advised",
-    "at",
-    "gain",
-    "judged",
-    "verdict",
-]
+__all__ = ["about_calibration", "about_model", "at", "calibration_of", "verdict"]
 
 #: What is said of the calibration, before the numbers.
 WORDS = {
-    "mixed": "lowers the log loss but makes the confidences less calibrated",
     "use": "improves it",
     "do not use": "makes it worse",
     "no clear gain": "is not shown to improve it",
@@ -59,57 +43,45 @@ def verdict(
     gap = quality.confidence - quality.accuracy
     model = about_model(evidence.before, chance, gap, ("overconfident", "underconfident"))
     loss, ece = scores[decides], scores["ece"]
-    calibration = advised(loss, ece, evaluation)
+    calibration = calibration_of(loss, evidence, evaluation)
     moved = ""
     if calibration in WORDS:
         moved = (
             f"{loss.name} {rounded(loss.before.value)} to {rounded(loss.after.value)}, ECE to"
             f" {rounded(ece.after.value)}"
         )
-    said = _about_model(model, chance, quality, evidence)
-    words = {**WORDS, "mixed": f"lowers the {loss.name} but makes the confidences less calibrated"}
-    said += about_calibration(calibration, words, method, moved, evaluation)
-    return judged(
-        evidence, _words(model, quality, gain(loss, ece), evidence), said, model, calibration
-    )
+    detail = _about_model(model, chance, quality, evidence)
+    detail += about_calibration(calibration, WORDS, method, moved, evaluation)
+    return judged(evidence, _words(model, quality, evidence, detail), model, calibration)
 
 
-def judged(evidence: Evidence, words: Words, detail: str, model: str, calibration: str) -> Verdict:
-    """Return the verdict whose words follow from its state."""
-    state = evidence.state(calibration in ("use", "mixed"))
-    sentence, action = in_words(state, words, evidence, calibration)
-    return Verdict(state, sentence, action, detail, model, calibration)
+def calibration_of(loss: Any, evidence: Evidence, evaluation: str) -> str:
+    """Return the calibration in a word; rows it was fitted on say nothing."""
+    if evaluation in ("none", "in-sample"):
+        return "none" if evaluation == "none" else "unknown"
+    if evidence.gain is not None and evidence.gain.enough:
+        return "use"
+    change = loss.change
+    return "do not use" if change is not None and change.meaning == "worse" else "no clear gain"
 
 
-def gain(loss: Any, error: Any) -> str:
-    """Return the sentence on what calibration does to the mean gap, from the binned error before
-    and after, or to the ``loss`` where the gap is no smaller.
-    """
-    if error.after is None:
-        return ""
-    before, after = points(error.before.value), points(error.after.value)
-    if error.after.value < error.before.value and before != after:
-        before = before.removesuffix(" points")
-        return f"Calibration brings the mean gap from {before} to {after}."
-    return f"Calibration lowers the {loss.name}, but not the mean gap ({after})."
-
-
-def _words(model: str, quality: Any, gained: str, evidence: Evidence) -> Words:
+def _words(model: str, quality: Any, evidence: Evidence, detail: str) -> Words:
     sure = f"{percent(quality.confidence, 0)} sure on average"
     right = f"right {percent(quality.accuracy, 0)}"
     fault = {
         "overconfident": f"The model is too sure: {sure}, {right} of the time.",
         "underconfident": f"The model is not sure enough: {sure}, {right} of the time.",
     }.get(model, f"The model’s confidences are off in places{at(evidence.example, 'right')}.")
-    fine = f"The confidences match the accuracy: {sure}, {right} of the time."
-    return Words("confidences", fault, fine, gained, f"{quality.n:,.0f} rows", quality.n)
+    means = f"{sure}, {right} of the time"
+    rows = f"{quality.n:,.0f} rows"
+    return Words("confidences", fault, means, rows, detail, ("sure", "right"))
 
 
-def at(example: tuple[float, float] | None, came: str) -> str:
-    """Return ": where 90 % is predicted, 71 % ``came``", or nothing without an example."""
+def at(example: tuple[float, float] | None, observed: str) -> str:
+    """Return ": where 90 % is predicted, 71 % ``observed``", or nothing without an example."""
     if example is None:
         return ""
-    return f": where {percent(example[0], 0)} is predicted, {percent(example[1], 0)} are {came}"
+    return f": where {percent(example[0], 0)} is predicted, {percent(example[1], 0)} are {observed}"
 
 
 def about_calibration(
@@ -135,15 +107,6 @@ def about_model(found: Miscalibration, chance: Any, gap: float, words: tuple[str
     if abs(gap) < 0.5 * chance.observed:
         return "miscalibrated"
     return words[0] if gap > 0 else words[1]
-
-
-def advised(loss: Any, ece: Any, evaluation: str) -> str:
-    """Return the advice on the calibration by its log loss; rows it was fitted on give none."""
-    if evaluation in ("none", "in-sample"):
-        return "none" if evaluation == "none" else "unknown"
-    if loss.change.meaning == "better" and ece.change.meaning == "worse":
-        return "mixed"
-    return {"better": "use", "worse": "do not use"}.get(loss.change.meaning, "no clear gain")
 
 
 def _about_model(model: str, chance: Any, quality: Any, evidence: Evidence) -> str:

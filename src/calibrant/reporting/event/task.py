@@ -24,7 +24,7 @@ from calibrant.reporting.compared import Compared
 from calibrant.reporting.compared_scores import Measure, Score, score_table
 from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import distance, explained, latent, separation
-from calibrant.reporting.miscalibration import Evidence
+from calibrant.reporting.judge import Evidence
 from calibrant.reporting.quality import SURE_ROWS, Shift, copied, doubtful, shifted, small
 from calibrant.reporting.report_table import Asked, Decisions, affordable, few_resamples
 from calibrant.reporting.states import (
@@ -128,6 +128,8 @@ def _calibrated(before: np.ndarray, after: np.ndarray, threshold: float) -> floa
 #: Fewer events, or fewer rows without one, make intervals of calibration wide (Collins et al.,
 #: Statistics in Medicine 2016).
 FEW_EVENTS = 100
+#: Fewest events, and rows without one, seen or predicted, of a verdict.
+FEWEST_EVENTS = 10
 #: Least number of rows for a caution about the ranking.
 ENOUGH = 50
 #: An AUROC above the first is too good; one significantly below the second is reversed.
@@ -457,6 +459,13 @@ class Event(Classes):
     def vetoes(self, seen: Any, found: Any) -> list[str]:
         """Return the cautions about the risks that rule out any advice."""
         return vetoes(seen, found)
+
+    def few(self, found: Any) -> str | None:
+        """Return how many events, and rows without one, there must be at least."""
+        events = max(found.events, found.n * found.risk)
+        others = found.n - min(found.events, found.n * found.risk)
+        few = min(events, others) < FEWEST_EVENTS
+        return f"about {FEWEST_EVENTS} events, and as many rows without one" if few else None
 
     def verdict(
         self,

@@ -3,23 +3,16 @@
 from typing import Any
 
 from calibrant.core.text_table import percent, rounded
-from calibrant.reporting.miscalibration import Evidence, Words, could_show
+from calibrant.reporting.judge import Evidence, Words, judged
+from calibrant.reporting.miscalibration import could_show
 from calibrant.reporting.summary import Verdict
-from calibrant.reporting.verdict import WORDS as OF_ANSWERS
-from calibrant.reporting.verdict import (
-    about_calibration,
-    about_model,
-    advised,
-    gain,
-    judged,
-)
+from calibrant.reporting.verdict import WORDS, about_calibration, about_model, calibration_of
 
 __all__ = ["verdict"]
 
 #: From this ratio on a mean error is written as a factor, below it in points.
 TIMES = 1.3
 SIDES = ("overestimates", "underestimates")
-WORDS = {**OF_ANSWERS, "mixed": "lowers the log loss but makes the risks less calibrated"}
 
 
 def verdict(
@@ -33,7 +26,7 @@ def verdict(
     """
     said, happened = quality.risk, quality.rate
     model = about_model(evidence.before, chance, said - happened, SIDES)
-    calibration = advised(scores["log_loss"], scores["event_ece"], evaluation)
+    calibration = calibration_of(scores["log_loss"], evidence, evaluation)
     moved = ""
     if calibration in WORDS:
         loss, ratio = scores["log_loss"], scores["observed_expected_ratio"].after.value
@@ -41,11 +34,11 @@ def verdict(
         moved = f"{risk}log loss {rounded(loss.before.value)} to {rounded(loss.after.value)}"
     detail = _about(model, _shown(scores, chance, evidence), quality, evidence)
     detail += about_calibration(calibration, WORDS, method, moved, evaluation)
-    words = _words(model, scores, quality, evidence)
-    return judged(evidence, words, detail, model, calibration)
+    words = _words(model, scores, quality, evidence, detail)
+    return judged(evidence, words, model, calibration)
 
 
-def _words(model: str, scores: Any, quality: Any, evidence: Evidence) -> Words:
+def _words(model: str, scores: Any, quality: Any, evidence: Evidence, detail: str) -> Words:
     means = f"{percent(quality.risk)} predicted on average, {percent(quality.rate)} observed"
     slope = scores["calibration_slope"].before
     fault = {
@@ -62,10 +55,8 @@ def _words(model: str, scores: Any, quality: Any, evidence: Evidence) -> Words:
             else "too high in places and too low in others"
         )
         fault = f"The risks are {kind}{_at(evidence.example)}."
-    fine = f"The risks match what happens: {means}."
     rows = f"{quality.events:,.0f} events in {quality.n:,.0f} rows"
-    gained = gain(scores["log_loss"], scores["event_ece"])
-    return Words("risks", fault, fine, gained, rows, quality.n)
+    return Words("risks", fault, means, rows, detail)
 
 
 def _at(example: tuple[float, float] | None) -> str:

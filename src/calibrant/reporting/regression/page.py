@@ -35,7 +35,7 @@ from calibrant.reporting.figures import (
     rows_shown,
 )
 from calibrant.reporting.markdown import Tile, appendix, arrow, bands, groups_tile
-from calibrant.reporting.miscalibration import STATES
+from calibrant.reporting.judge import STATES
 
 __all__ = ["FILTERS", "context", "main_display", "output_figures", "tiles"]
 

@@ -17,7 +17,7 @@ from calibrant import metrics
 from calibrant._numerics.bins import enough_bins, equal_mass_groups, grouped_sums
 from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import mean_worth
-from calibrant._numerics.intervals import normal_quantile, wilson
+from calibrant._numerics.intervals import normal_quantile, squared_limits, wilson
 from calibrant._numerics.normal_scores import smallest_p
 from calibrant._numerics.planning import detectable_shift
 from calibrant.core.forecast import NormalForecast, require_order
@@ -33,7 +33,8 @@ from calibrant.metrics.bounds import equivalence
 from calibrant.metrics.curves.forecasts import interval_curve
 from calibrant.reporting.compared import Compared
 from calibrant.reporting.compared_scores import Measure, as_it_is
-from calibrant.reporting.miscalibration import ALPHA, MARGIN, Evidence, Miscalibration, draws_of
+from calibrant.reporting.judge import Evidence, Gain, gain_of
+from calibrant.reporting.miscalibration import ALPHA, MARGIN, Miscalibration, draws_of
 from calibrant.reporting.regression.quality import cautions, quality, vetoes
 from calibrant.reporting.regression.states import (
     CLAIMED,
@@ -174,6 +175,8 @@ PARTS, STD_PARTS = 10, 3
 FARTHEST = 6.0
 #: How the checks are called, in their order.
 CHECKS = ("offset", "spread", "shape", "coverage", "std")
+#: Levels of the intervals whose coverages make the typical error.
+COVERAGES = np.arange(0.05, 0.96, 0.05)
 
 
 def miscalibration_of_forecasts(
@@ -207,6 +210,7 @@ def miscalibration_of_forecasts(
     margin = MARGIN if margin is None else margin
     worth = 1.0 if cluster is None else mean_worth(held, ones, cluster, 1.0 - ALPHA)
     off = abs(held.mean() - CLAIMED) - np.sqrt(CLAIMED * (1.0 - CLAIMED) / (len(held) * worth))
+    low, high = coverage_error(score, len(held) * worth)
     return Miscalibration(
         p_value=p_value,
         checks=dict(zip(CHECKS, own.tolist(), strict=True)),
@@ -214,7 +218,41 @@ def miscalibration_of_forecasts(
         excess=max(float(off), 0.0),
         detectable={"offset": detectable_shift(np.array([CLAIMED]), np.array([len(held) * worth]))},
         margin=margin,
+        n=len(held) * worth,
+        low=low,
+        high=high,
     )
+
+
+def coverage_error(score: np.ndarray, n: float) -> tuple[float, float]:
+    r"""Limits (95 %) of the root mean square, over levels, of the coverage of central intervals
+    less the level.
+
+    The coverages at levels a < b have the covariance a (1 - b) / n.
+
+    Parameters
+    ----------
+    score : (n,) normal scores
+    n : rows that count as independent
+    """
+    inside = np.sort(abs(2.0 * ndtr(score) - 1.0))
+    gap = np.searchsorted(inside, COVERAGES, side="right") / len(score) - COVERAGES
+    covariance = np.minimum.outer(COVERAGES, COVERAGES) - np.outer(COVERAGES, COVERAGES)
+    noise = np.clip(np.linalg.eigvalsh(covariance), 0.0, None) / (n * len(COVERAGES))
+    return squared_limits(float(gap @ gap) / len(COVERAGES), noise)
+
+
+def _proved(score: Any) -> Gain | None:
+    """The gain that an interval of a change proves, as nats: half of the squared distance from 0
+    in standard errors.
+    """
+    change = score.change
+    if change is None or change.low is None:
+        return None
+    error = max((change.high - change.low) / (2.0 * normal_quantile(0.95)), 1e-300)
+    share = -change.value / max(score.before.value, 1e-300)
+    nats = np.sign(share) * 0.5 * (change.value / error) ** 2
+    return Gain(float(nats), share, f"the {score.name} falls by {percent(share)}")
 
 
 def _checks(score: np.ndarray, by_std: np.ndarray) -> np.ndarray:
@@ -444,6 +482,10 @@ class ErrorBars(ReportTable):
 
     def example(self, seen: Any, level: float) -> None:
         """Return None: the words on error bars are about all intervals."""
+
+    def gain(self, scores: dict[str, Any], n: float) -> Gain | None:
+        """Return the gain in the NLL, or where there is none that which the CRPS proves."""
+        return gain_of(scores["nll"], n, relative=False) or _proved(scores["crps"])
 
     def verdict(
         self,

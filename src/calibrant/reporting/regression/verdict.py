@@ -3,9 +3,10 @@
 from typing import Any
 
 from calibrant.core.text_table import percent
-from calibrant.reporting.miscalibration import STATES, Evidence, Miscalibration, Words, could_show
+from calibrant.reporting.judge import STATES, Evidence, Words, judged
+from calibrant.reporting.miscalibration import Miscalibration, could_show
 from calibrant.reporting.summary import Verdict
-from calibrant.reporting.verdict import about_calibration, judged
+from calibrant.reporting.verdict import about_calibration, calibration_of
 
 __all__ = ["overall", "verdict"]
 
@@ -18,12 +19,8 @@ FAULTS = {
 SAID = 2
 #: From the gravest: what is said of several outputs together.
 MODELS = ("overconfident", "miscalibrated", "underconfident", "calibrated")
-#: A change of the NLL that is no reason to do anything, however certain: a std off by 7 %. Of the
-#: CRPS it is a quarter, relative.
-NEGLIGIBLE = 5e-3
-CALIBRATIONS = ("do not use", "mixed", "no clear gain", "use", "unknown", "none")
+CALIBRATIONS = ("do not use", "no clear gain", "use", "unknown", "none")
 WORDS = {
-    "mixed": "improves one score and worsens another",
     "use": "improves them",
     "do not use": "makes them worse",
     "no clear gain": "is not shown to improve them",
@@ -46,7 +43,7 @@ def verdict(
     evidence : Evidence
     """
     model = _model(evidence.before, scores["coverage"].before, quality.scaled_error)
-    calibration = {"none": "none", "in-sample": "unknown"}.get(evaluation) or _calibration(scores)
+    calibration = calibration_of(scores["nll"], evidence, evaluation)
     moved = ""
     if calibration in WORDS:
         crps, ence = scores["crps"], scores["ence"]
@@ -58,23 +55,18 @@ def verdict(
         moved += f"ENCE to {ence.after.value:.3f}"
     said = _about_model(model, scores, chance, quality, evidence)
     said += about_calibration(calibration, WORDS, method, moved, evaluation)
-    words = _words(model, scores["coverage"], quality)
-    return judged(evidence, words, said, model, calibration)
+    words = _words(model, scores["coverage"], quality, said)
+    return judged(evidence, words, model, calibration)
 
 
-def _words(model: str, coverage: Any, quality: Any) -> Words:
+def _words(model: str, coverage: Any, quality: Any, detail: str) -> Words:
     held = f"those for 90 % of the outcomes hold {percent(coverage.before.value, 0)}"
     fault = {
         "overconfident": f"The error bars are too small: {held}.",
         "underconfident": f"The error bars are too large: {held}.",
     }.get(model, f"The error bars are wrong in places, though {held}.")
-    gain = (
-        ""
-        if coverage.after is None
-        else f"Calibrated, they hold {percent(coverage.after.value, 0)}."
-    )
-    fine = f"The error bars match the errors: {held}."
-    return Words("error bars", fault, fine, gain, f"{quality.n:,.0f} rows", quality.n)
+    rows = f"{quality.n:,.0f} rows"
+    return Words("error bars", fault, held, rows, detail, ("claimed", "covered"))
 
 
 def overall(verdicts: Any) -> Any:
@@ -108,6 +100,8 @@ def overall(verdicts: Any) -> Any:
         " ".join(f"{name}: {one.detail}" for name, one in verdicts.items()),
         min(found, key=MODELS.index),
         calibration,
+        gravest.off_by,
+        gravest.code,
     )
 
 
@@ -117,21 +111,6 @@ def _model(found: Miscalibration, coverage: Any, scaled_error: float) -> str:
     if coverage.high < 0.9 and scaled_error > 1.0:
         return "overconfident"
     return "underconfident" if coverage.low > 0.9 and scaled_error < 1.0 else "miscalibrated"
-
-
-def _calibration(scores: dict[str, Any]) -> str:
-    losses = {
-        _meaning(scores["nll"], 1.0),
-        _meaning(scores["crps"], 0.25 * scores["crps"].before.value),
-    }
-    if "better" in losses:
-        return "mixed" if "worse" in losses or scores["ence"].change.meaning == "worse" else "use"
-    return "do not use" if "worse" in losses else "no clear gain"
-
-
-def _meaning(score: Any, unit: float) -> str | None:
-    change = score.change
-    return None if change is None or abs(change.value) <= NEGLIGIBLE * unit else change.meaning
 
 
 def _about_model(model: str, scores: Any, chance: Any, quality: Any, evidence: Evidence) -> str:
@@ -159,7 +138,6 @@ def _calibrations(verdicts: dict[Any, Verdict]) -> str:
     said = ""
     for kind, words in (
         ("use", "improves"),
-        ("mixed", "improves one score and worsens another of"),
         ("do not use", "worsens"),
     ):
         names = [name for name, one in verdicts.items() if one.calibration == kind]

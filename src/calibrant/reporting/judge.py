@@ -1,0 +1,315 @@
+"""The verdict on predictions: one state by one rule, whatever was predicted, and its words.
+
+Advice is a decision, weighed by its consequences: a calibrator is advised where its gain out of
+fold exceeds a few nats, not where a test is significant. How far off the predictions are stands
+beside it as a range; few rows make the range wide and never the advice empty.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from calibrant.core.text_table import percent
+from calibrant.reporting.miscalibration import Miscalibration, points
+from calibrant.reporting.summary import Verdict
+
+__all__ = [
+    "CALIBRATED",
+    "REMAINS",
+    "STATES",
+    "Changed",
+    "Evidence",
+    "Gain",
+    "Words",
+    "advised_state",
+    "gain_of",
+    "judged",
+]
+
+#: From the gravest: what is said of several outputs together.
+STATES = (
+    "check the data first",
+    "off, and nothing tried helps",
+    "off, and no calibrator was tried",
+    "it has changed",
+    "calibrate by group",
+    "calibrate",
+    "too few rows",
+    "use as they are",
+)
+#: States whose advice is to use what was calibrated.
+CALIBRATED = ("calibrate by group", "calibrate")
+#: Gain of the rows, in nats, from which a calibrator is advised, and is advised as clearly better;
+#: and the least gain of a row, as a share of the loss or, of error bars, in nats.
+ENOUGH, CLEAR, SHARE = 3.0, 8.0, 0.003
+OTHERS = "Try another calibrator, more rows or other features."
+FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
+#: What remains, by the check that says most.
+REMAINS = {
+    "offset": "the mean is still off",
+    "slope": "they are still too extreme, or not extreme enough",
+    "binned": "they are still off in places",
+    "smooth": "they are still off over a range",
+    "tail": "the surest of them are still off",
+    "group": "they are still off for a group",
+    "spread": "the errors are still larger or smaller than predicted",
+    "shape": "the errors have another shape than predicted",
+    "coverage": "90 % intervals still hold too much or too little",
+    "std": "small and large error bars are not equally right",
+}
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What calibration gains on rows that it has not seen: in nats of all rows, and of a row as a
+    share of the loss (of error bars in nats); in words.
+    """
+
+    nats: float
+    share: float
+    words: str
+
+    @property
+    def enough(self) -> bool:
+        """Whether the gain is reason to calibrate."""
+        return self.nats > ENOUGH and self.share > SHARE
+
+    @property
+    def clear(self) -> bool:
+        """Whether the gain is beyond doubt."""
+        return self.nats > CLEAR
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A change over time: since when, what was predicted and observed since then, on how many
+    rows, and what to do: "re-offset", "re-fit" or "wait".
+    """
+
+    since: str
+    predicted: float
+    observed: float
+    rows: float
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict follows from.
+
+    Attributes
+    ----------
+    before, after : Miscalibration; after only of rows that the calibration has not seen
+    veto : the caution that rules out any advice
+    few : how many rows of what there must be at least, in words, where there are fewer
+    example : (predicted, observed) where the predictions are farthest off
+    gain : of the calibration; None without one, and on the rows that it was fitted on
+    changed : the change over time, if there is an alarm
+    where : the worst groups in words, of those after calibration, if it was measured
+    surely : by how much the worst group is surely off
+    repaired : whether groups were off before calibration and fewer are off after it
+    by_group : whether the calibration was by group
+    """
+
+    before: Miscalibration
+    after: Miscalibration | None = None
+    veto: str | None = None
+    few: str | None = None
+    example: tuple[float, float] | None = None
+    gain: Gain | None = None
+    changed: Changed | None = None
+    where: str | None = None
+    surely: float = 0.0
+    repaired: bool = False
+    by_group: bool = False
+
+    @property
+    def off(self) -> bool:
+        """Whether the predictions are surely off by more than the margin: typically, in a tail or
+        for a group.
+        """
+        typical = self.before.low > self.before.margin
+        return typical or self.group_off or self.before.tail is not None
+
+    @property
+    def group_off(self) -> bool:
+        """Whether a group is surely off by more than the margin."""
+        return self.where is not None and self.surely > self.before.margin
+
+
+@dataclass(frozen=True)
+class Words:
+    """Parts of a verdict in plain words: what the predictions are called, what is wrong with them,
+    what was predicted and observed on average, and how many rows there are.
+    """
+
+    things: str
+    fault: str
+    means: str
+    rows: str
+    detail: str = ""
+    columns: tuple[str, str] = ("predicted", "observed")
+
+
+def gain_of(loss: Any, n: float, *, relative: bool) -> Gain | None:
+    """The gain in the score ``loss`` (a Score before and after) on ``n`` independent rows; None
+    where it is not known.
+    """
+    before, after = loss.before.value, None if loss.after is None else loss.after.value
+    if before is None or after is None:
+        return None
+    mean = before - after
+    share = mean / before if relative and before > 0.0 else mean
+    size = f"{percent(share)}" if relative else f"{mean:.2g} a row"
+    return Gain(n * mean, share, f"the {loss.name} falls by {size}")
+
+
+def advised_state(evidence: Evidence) -> str:
+    """Return the state of the predictions by the first rule that holds.
+
+    1. A caution that forbids any advice: **check the data first**.
+    2. Fewer than about ten events, or ten others: **too few rows**.
+    3. An alarm over time: **it has changed**.
+    4. A calibration by group gains enough, and fewer groups are off after it: **calibrate by
+       group**.
+    5. A calibration gains more than 3 nats out of fold, and more than .3 % of the loss:
+       **calibrate**.
+    6. Surely off by more than the margin, typically, in a tail or for a group: **off, and nothing
+       tried helps** (or no calibrator was tried).
+    7. **Use as they are**.
+
+    Examples
+    --------
+    >>> few = Miscalibration(0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02, 100.0, 0.0, 0.1)
+    >>> advised_state(Evidence(few)), advised_state(Evidence(few, gain=Gain(4.0, 0.01, "")))
+    ('use as they are', 'calibrate')
+    """
+    if evidence.veto is not None:
+        return "check the data first"
+    if evidence.few is not None:
+        return "too few rows"
+    if evidence.changed is not None:
+        return "it has changed"
+    if evidence.gain is not None and evidence.gain.enough:
+        return "calibrate by group" if evidence.by_group and evidence.repaired else "calibrate"
+    if evidence.off:
+        tried = evidence.gain is not None
+        return "off, and nothing tried helps" if tried else "off, and no calibrator was tried"
+    return "use as they are"
+
+
+def judged(evidence: Evidence, words: Words, model: str, calibration: str) -> Verdict:
+    """Return the verdict: its state, what is so, what to do, and how far off the predictions are;
+    ``model`` and ``calibration`` are kept for gates.
+    """
+    state = advised_state(evidence)
+    sentence, action = WRITTEN[state](evidence, words)
+    before, after = evidence.before, evidence.after
+    off_by = {
+        "before": [100.0 * before.low, 100.0 * before.high],
+        "after": None if after is None else 100.0 * after.high,
+    }
+    return Verdict(state, sentence, action, words.detail, model, calibration, off_by)
+
+
+def _vetoed(evidence: Evidence, words: Words) -> tuple[str, str]:
+    return str(evidence.veto), "Check the data before you use any number on this page."
+
+
+def _few(evidence: Evidence, words: Words) -> tuple[str, str]:
+    sentence = f"{words.rows} are too few to judge the {words.things}."
+    return sentence, f"Collect rows until there are {evidence.few}, then measure again."
+
+
+def _changed(evidence: Evidence, words: Words) -> tuple[str, str]:
+    found: Any = evidence.changed
+    predicted, observed = words.columns
+    sentence = (
+        f"The {words.things} have changed since {found.since}: {percent(found.predicted)}"
+        f" {predicted}, {percent(found.observed)} {observed} in {found.rows:,.0f} rows."
+    )
+    since = f"the {found.rows:,.0f} rows since {found.since}"
+    return sentence, {
+        "re-offset": f"Fit the calibrator again on {since}; one offset for all of them suffices.",
+        "re-fit": f"Fit the calibrator again on {since}.",
+    }.get(found.remedy, f"Collect more rows after {found.since}, then fit the calibrator on them.")
+
+
+def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
+    gain: Any = evidence.gain
+    fault = f"{words.fault} " if evidence.before.seen or evidence.off else ""
+    surely = "clearly" if gain.clear else "probably"
+    sentence = f"{fault}{_off_by(evidence.before)}. Calibration {surely} helps: {gain.words}"
+    if evidence.after is not None:
+        sentence += f", and the {words.things} are then within {points(evidence.after.high)}"
+    action = f"Use the calibrated {words.things}."
+    if advised_state(evidence) == "calibrate by group":
+        action = f"Use the {words.things} calibrated by group."
+    remains = _remains(evidence)
+    if remains:
+        action = f"{action[:-1]}, but {remains}."
+    return f"{sentence}.", action if gain.clear else f"{action} Check them again on new rows."
+
+
+def _remains(evidence: Evidence) -> str:
+    """What is surely off by more than the margin after calibration, if anything."""
+    after = evidence.after
+    if evidence.group_off:
+        tried = "" if evidence.by_group else "; without calibrator=, calibration by group is tried"
+        return f"they are still off for {evidence.where}{tried}"
+    if after is None or not (after.low > after.margin or after.tail):
+        return ""
+    return REMAINS["tail"] if after.tail else REMAINS[after.worst]
+
+
+def _off(evidence: Evidence, words: Words) -> tuple[str, str]:
+    where = ""
+    if evidence.before.tail is not None:
+        low, high = evidence.before.tails[evidence.before.tail]
+        where = f" The {evidence.before.tail} are off by at least {points(max(low, -high))}."
+    elif evidence.group_off:
+        where = f" They are off for {evidence.where}."
+    tried = " The calibration tried does not help." if evidence.gain is not None else ""
+    todo = OTHERS if tried else FIRST
+    sentence = f"{words.fault} {_off_by(evidence.before)}.{where}{tried}"
+    return sentence, f"Do not act on these {words.things} yet. {todo}"
+
+
+def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
+    before = evidence.before
+    sentence = (
+        f"Nothing is wrong that {words.rows} can show: {words.means}; {_off_by(before).lower()}."
+    )
+    action = f"Use the {words.things} as they are."
+    if before.high > before.margin and before.n > 0.0:
+        rows = _rounded(before.n * (before.high / before.margin) ** 2)
+        action += (
+            f" About {rows:,} rows would show whether they are within {points(before.margin)}."
+        )
+    return sentence, action
+
+
+def _off_by(found: Miscalibration) -> str:
+    """How far off the predictions are typically, as a range."""
+    high = points(found.high)
+    if found.low <= 0.0:
+        return f"Typically off by at most {high}"
+    low = points(found.low)
+    return f"Typically off by {low.split()[0]} to {high}"
+
+
+def _rounded(count: float) -> int:
+    """Return a count with two digits."""
+    return int(float(f"{count:.2g}"))
+
+
+#: State -> what writes (one or two sentences on the predictions, one on what to do).
+WRITTEN: dict[str, Any] = {
+    "check the data first": _vetoed,
+    "too few rows": _few,
+    "it has changed": _changed,
+    "calibrate by group": _calibrate,
+    "calibrate": _calibrate,
+    "off, and nothing tried helps": _off,
+    "off, and no calibrator was tried": _off,
+    "use as they are": _use,
+}
