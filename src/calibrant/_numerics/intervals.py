@@ -296,25 +296,23 @@ def squared_limits(total: float, variance: np.ndarray, level: float = 0.95) -> t
     The estimates' noise has the covariance whose eigenvalues, weighted, are ``variance`` (B,): the
     total is about c times a noncentral chi-square of :math:`\nu` degrees of freedom, with the mean
     and the variance of the noise, :math:`c = \sum v^2 / \sum v`, :math:`\nu = (\sum v)^2 / \sum
-    v^2`, and the squared error over c as noncentrality.
+    v^2`, and the squared error over c as noncentrality. The upper limit is at least what
+    estimates without any error have in half of the samples: less cannot be shown.
 
     Examples
     --------
     >>> low, high = squared_limits(0.004, np.full(10, 1e-4))
     >>> round(low, 3), round(high, 3)
-    X
+    (0.034, 0.076)
     """
     c, tail = variance @ variance / max(variance.sum(), 1e-300), 0.5 * (1.0 - level)
     if c == 0.0 or total / c > LARGEST_SQUARES:
         return float(np.sqrt(total)), float(np.sqrt(total))
-    freedom = variance.sum() / c
-    low, high = (
-        c * special.chndtrinc(total / c, freedom, p)
-        if special.chdtr(freedom, total / c) > p
-        else 0.0
-        for p in (1.0 - tail, tail)
-    )
-    return float(np.sqrt(low)), float(np.sqrt(high))
+    freedom, seen = variance.sum() / c, total / c
+    some = special.chdtr(freedom, seen) > 1.0 - tail
+    low = special.chndtrinc(seen, freedom, 1.0 - tail) if some else 0.0
+    high = special.chndtrinc(max(seen, special.chdtri(freedom, 0.5)), freedom, tail)
+    return float(np.sqrt(c * low)), float(np.sqrt(c * high))
 
 
 def _quantile(q: np.ndarray | float, skew: np.ndarray | float) -> np.ndarray:

@@ -105,6 +105,7 @@ class Evidence:
     gain : of the calibration; None without one, and on the rows that it was fitted on
     changed : the change over time, if there is an alarm
     where : the worst groups in words, of those after calibration, if it was measured
+    worst : the worst group before calibration, with what was predicted and observed, in words
     surely : by how much the worst group is surely off
     repaired : whether groups were off before calibration and fewer are off after it
     by_group : whether the calibration was by group
@@ -118,6 +119,7 @@ class Evidence:
     gain: Gain | None = None
     changed: Changed | None = None
     where: str | None = None
+    worst: str = ""
     surely: float = 0.0
     repaired: bool = False
     by_group: bool = False
@@ -236,14 +238,16 @@ def _changed(evidence: Evidence, words: Words) -> tuple[str, str]:
 
 def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     gain: Any = evidence.gain
-    fault = f"{words.fault} " if evidence.before.seen or evidence.off else ""
-    surely = "clearly" if gain.clear else "probably"
-    sentence = f"{fault}{_off_by(evidence.before)}. Calibration {surely} helps: {gain.words}"
-    if evidence.after is not None:
-        sentence += f", and the {words.things} are then within {points(evidence.after.high)}"
-    action = f"Use the calibrated {words.things}."
+    before, after = evidence.before, evidence.after
+    fault = f"{words.fault} " if before.seen or evidence.off else ""
+    help_, action = "Calibration", f"Use the calibrated {words.things}."
     if advised_state(evidence) == "calibrate by group":
-        action = f"Use the {words.things} calibrated by group."
+        fault = f"The {words.things} are off {evidence.worst}. "
+        help_, action = "Calibration by group", f"Use the {words.things} calibrated by group."
+    surely = "clearly" if gain.clear else "probably"
+    sentence = f"{fault}{_off_by(before)}. {help_} {surely} helps: {gain.words}"
+    if after is not None and after.high < before.high:
+        sentence += f", and the {words.things} are then within {points(after.high)}"
     remains = _remains(evidence)
     if remains:
         action = f"{action[:-1]}, but {remains}."

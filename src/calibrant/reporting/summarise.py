@@ -20,6 +20,7 @@ from calibrant.core.domain import Facet, columns_named, domain_of_input
 from calibrant.core.estimators import require_count, seeded
 from calibrant.core.groups import WeightKind, clustered, label_columns
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.text_table import percent
 from calibrant.errors import InputError
 from calibrant.questions.domain import QUESTIONS
 from calibrant.reporting.compared import (
@@ -591,18 +592,21 @@ def _changed(found: Any) -> Changed | None:
     return Changed(str(since), predicted, observed, float(rows.sum()), found.advice.decision)
 
 
-def _of_groups(audit: dict[str, Any] | None, of: str) -> tuple[str | None, float, bool]:
-    """(the worst groups in words, by how much the worst is surely off, whether the calibration
-    repaired any).
+def _of_groups(audit: dict[str, Any] | None, of: str) -> tuple[str | None, str, float, bool]:
+    """(the worst groups in words, the worst before calibration, by how much the worst is surely
+    off, whether the calibration repaired any).
     """
     if audit is None:
-        return None, 0.0, False
+        return None, "", 0.0, False
     last = audit[of] or audit["before"]
     gaps = [one[of] or one["before"] for one in audit["worst"]]
     sure = [max(gap["low"], -gap["high"]) for gap in gaps if gap["outcome"] == "off"]
     after = audit["after"]
     repaired = after is not None and after["n_off"] < audit["before"]["n_off"]
-    return worst_groups(last), max(sure, default=0.0), repaired
+    worst = audit["worst"][0]
+    predicted, observed = (percent(worst["before"][key]) for key in ("said", "came"))
+    words = f"for {worst['group']}, where {predicted} is predicted and {observed} observed"
+    return worst_groups(last), words, max(sure, default=0.0), repaired
 
 
 def _against(

@@ -34,8 +34,8 @@ from calibrant.reporting.figures import (
     present,
     rows_shown,
 )
-from calibrant.reporting.markdown import Tile, appendix, arrow, bands, groups_tile
 from calibrant.reporting.judge import STATES
+from calibrant.reporting.markdown import Tile, appendix, arrow, bands, groups_tile
 
 __all__ = ["FILTERS", "context", "main_display", "output_figures", "tiles"]
 
