@@ -137,12 +137,14 @@ def test_a_calibration_is_advised_from_three_nats_on(nats, share, state):
 
 def test_a_clear_gain_needs_no_second_look():
     few, many = (
-        judged(Evidence(measured(0.03, seen=True), measured(), gain=gain(n)), WORDS, "", "")
+        judged(
+            Evidence(measured(0.03, seen=True), measured(high=0.04), gain=gain(n)), WORDS, "", ""
+        )
         for n in (4.0, 9.0)
     )
     assert few.sentence == (
         "The risks are too high. Typically off by 3 to 5 points. Calibration probably helps: the"
-        " log loss falls by 2 %, and the risks are then within 5 points."
+        " log loss falls by 2 %, and the risks are then within 4 points."
     )
     assert few.action == "Use the calibrated risks. Check them again on new rows."
     assert "clearly helps" in many.sentence

@@ -81,7 +81,7 @@ def test_verdict_on_an_overconfident_model(automatic):
     assert automatic["verdict"]["calibration"] == "use"
     assert "automatic choice improves it" in automatic["verdict"]["detail"]
     assert automatic["verdict"]["sentence"].startswith("The model is too sure: ")
-    assert "Calibration brings the mean gap from " in automatic["verdict"]["sentence"]
+    assert "Calibration clearly helps: the log loss falls by " in automatic["verdict"]["sentence"]
     assert automatic["calibrator"]["evaluation"] == "out-of-fold"
     assert automatic["confidence"]["in_sample"]
     assert by_key(automatic)["log_loss"]["change"]["meaning"] == "better"
