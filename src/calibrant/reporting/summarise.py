@@ -40,7 +40,7 @@ from calibrant.reporting.compared import (
 from calibrant.reporting.compared_scores import Score, score_table
 from calibrant.reporting.drift import drift, methods_by_class, read_times
 from calibrant.reporting.event.task import EVENT
-from calibrant.reporting.judge import CALIBRATED, Changed, Evidence
+from calibrant.reporting.judge import CALIBRATED, Changed, Evidence, Gain
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.quality import evaluation_cautions
 from calibrant.reporting.report_table import Asked, Decisions, ReportTable
@@ -539,7 +539,7 @@ def part_of(
         next(iter(table.vetoes(seen.before, quality)), None),
         table.few(quality),
         table.example(seen.before, asked.level),
-        table.gain(told, against["before"].n) if against["after"] is not None else None,
+        None if against["after"] is None else _gain(table, told, against["before"].n, found),
         _changed(over_time),
         *_of_groups(audit, of),
         groups is not None and found.calibrator.tags.takes_groups,
@@ -577,6 +577,14 @@ def part_of(
         scores=scores,
         sections=sections,
     )
+
+
+def _gain(table: ReportTable, scores: dict[str, Score], n: float, found: Compared) -> Gain | None:
+    """What calibration gains on ``n`` rows: for an automatic choice of classes by its own folds."""
+    gain, fitted = table.gain(scores, n), found.fitted
+    if gain is None or table.domain is not CLASSIFICATION or not hasattr(fitted, "score_"):
+        return gain
+    return replace(gain, nats=n * (fitted.uncalibrated_score_ - fitted.score_))
 
 
 def _changed(found: Any) -> Changed | None:
