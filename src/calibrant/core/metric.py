@@ -131,6 +131,9 @@ class BaseMetric(Exampled):
     #: Whether it may select a model: proper scores, and scores of the label or the ranking; never a
     #: calibration error.
     selects: ClassVar[bool] = False
+    #: Whether it reads only the order of the predictions, so that those of several fits, as out of
+    #: fold, are comparable within each fit alone.
+    ranks: ClassVar[bool] = False
     #: Whether the paired interval of a difference between two predictions covers in simulation
     #: (benchmarks/metrics/paired.py).
     paired: ClassVar[bool] = False

@@ -37,6 +37,7 @@ class ConfidenceAuroc(
     estimand="probability that the score orders two new rows, one of each kind, correctly",
     range=(0.0, 1.0),
     selects=True,
+    ranks=True,
     paired=True,
     examples=({"target": "event"},),
 ):
@@ -228,6 +229,7 @@ class AreaUnderRiskCoverage(
     direction="minimize",
     range=(0.0, 1.0),
     selects=True,
+    ranks=True,
     paired=True,
 ):
     r"""Share of wrong predictions among the most confident ones, averaged over the share kept
@@ -277,6 +279,7 @@ class ExcessAreaUnderRiskCoverage(
     estimand="area in the population",
     direction="minimize",
     range=(0.0, 1.0),
+    ranks=True,
     exceptions={"perfect_is_best": "all rankings are equal where every prediction is wrong"},
 ):
     r"""Excess area under the risk-coverage curve due to imperfect ranking (E-AURC).
@@ -327,6 +330,7 @@ class CoverageAtRisk(
     direction="maximize",
     range=(0.0, 1.0),
     selects=True,
+    ranks=True,
     paired=True,
     examples=({"risk": 0.2},),
 ):

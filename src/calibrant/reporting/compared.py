@@ -195,8 +195,8 @@ class Compared:
     ``evaluation`` is "none", "out-of-fold", "held-out" or "in-sample"; ``calibration`` holds the
     rows of the fit, if they are others; ``whole`` is the same for all classes, if the records are
     of one event. ``fold_fits`` describes the out-of-fold predictions, as in
-    :class:`~calibrant.core.folds.OutOfFold`; ``fitted`` is the calibrator on all rows where these
-    come from its fit.
+    :class:`~calibrant.core.folds.OutOfFold`, and ``folds`` (n,) are the folds of their rows;
+    ``fitted`` is the calibrator on all rows where these come from its fit.
     """
 
     before: Any
@@ -209,6 +209,7 @@ class Compared:
     whole: "Compared | None" = None
     fold_fits: str | None = None
     fitted: Any = None
+    folds: np.ndarray | None = None
 
     @property
     def shown(self) -> Any:
@@ -319,6 +320,7 @@ def compare(
             n_splits=int(found.folds.max()) + 1,
             fold_fits=found.fold_fits,
             fitted=found.fitted,
+            folds=found.folds,
         )
     after = applied(calibrator, record)
     seen = _fitted_on(calibrator, record, after) if in_sample is None else in_sample

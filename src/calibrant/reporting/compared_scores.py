@@ -1,14 +1,14 @@
 """Table of metrics before and after, with the change and its paired interval."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from calibrant.core.metric_kinds import Metric
 from calibrant.errors import InputError
-from calibrant.metrics.comparison import meaning, paired_difference
+from calibrant.metrics.comparison import PairedDifference, meaning, paired_difference
 
 __all__ = ["Change", "Estimate", "Measure", "Score", "apart", "as_it_is", "reading", "score_table"]
 
@@ -91,9 +91,17 @@ class Score:
 
 
 def score_table(
-    before: Any, after: Any, measures: Any, *, level: float = 0.95, random_state: int = 0
+    before: Any,
+    after: Any,
+    measures: Any,
+    *,
+    level: float = 0.95,
+    random_state: int = 0,
+    folds: np.ndarray | None = None,
 ) -> list[Score]:
-    """Return one score for each of the measures; ``after`` may be None.
+    """Return one score for each of the measures; ``after`` may be None. Its rows are calibrated by
+    a map for each of the ``folds`` (n,), which puts rows of different folds in no common order: a
+    ranking changes by what it changes within them.
 
     Examples
     --------
@@ -106,10 +114,12 @@ def score_table(
     """
     views = {one.view: None for one in measures}
     views = {view: (view(before), None if after is None else view(after)) for view in views}
-    return [_score(one, *views[one.view], level, random_state) for one in measures]
+    return [_score(one, *views[one.view], level, random_state, folds) for one in measures]
 
 
-def _score(measure: Measure, before: Any, after: Any, level: float, random_state: int) -> Score:
+def _score(
+    measure: Measure, before: Any, after: Any, level: float, random_state: int, folds: Any
+) -> Score:
     metric, n = measure.metric, measure.n_resamples
     facts = metric.key, measure.name or metric.name, metric.direction, metric.proper
     # Conformal intervals from few rows are infinite, and their mean has no interval.
@@ -119,12 +129,13 @@ def _score(measure: Measure, before: Any, after: Any, level: float, random_state
             return Score(*facts, first, None, None)
         try:
             then = _estimate(measure, after, level, random_state)
-            paired = metric.paired and n > 0
-            change = (
-                _paired(metric, before, after, level, n, random_state)
-                if paired
-                else apart(first, then, metric.direction)
-            )
+            if metric.ranks and folds is not None:
+                change = _within(metric, before, after, folds, level)
+                then = _moved(first, then, change, metric.range)
+            elif metric.paired and n > 0:
+                change = _paired(metric, before, after, level, n, random_state)
+            else:
+                change = apart(first, then, metric.direction)
             return Score(*facts, first, then, change, reading=reading(metric, first, then, change))
         except InputError as error:
             # Conformal intervals have no density, and conformal quantiles only their own levels.
@@ -137,6 +148,8 @@ def reading(metric: Metric, first: Estimate, then: Estimate, change: Change) -> 
     the meaning of the change.
     """
     ideal = metric.ideal
+    if change.low == change.high == 0.0:
+        return "no real change"
     if ideal is None or change.meaning in ("not compared", "no clear change"):
         return change.meaning
     far, near = abs(first.value - ideal), abs(then.value - ideal)
@@ -184,7 +197,46 @@ def _paired(
     found = paired_difference(
         metric, before, after, n_resamples=n_resamples, random_state=random_state
     )
+    return _changed(found, metric.direction, level)
+
+
+def _changed(found: PairedDifference, direction: str, level: float) -> Change:
     low, high = found.limits(level)
     if np.isnan(low):
         return Change(found.value)
-    return Change(found.value, low, high, found.method, meaning(low, high, metric.direction))
+    return Change(found.value, low, high, found.method, meaning(low, high, direction))
+
+
+def _within(metric: Any, before: Any, after: Any, folds: np.ndarray, level: float) -> Change:
+    """The change of a ranking among rows of the same fold: the mean of the folds, by their pairs of
+    rows that are ranked, or else by their rows.
+    """
+    found, pairs = list[PairedDifference](), list[float]()
+    for rows in (folds == k for k in np.unique(folds)):
+        first, second = before.take(rows), after.take(rows)
+        found.append(paired_difference(metric, first, second, n_resamples=0, random_state=0))
+        side, weight = metric.sides_of(first), first.weights
+        pairs.append(weight.sum() if side is None else (weight @ side) * (weight @ (1.0 - side)))
+    # Where no fold has two rows to rank, nothing changes in any of them.
+    share = np.array(pairs) / (sum(pairs) or 1.0)
+    moved, variance, freedom = np.array([(one.value, one.variance, one.freedom) for one in found]).T
+    value, parts = float(share @ moved), share * share * variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Satterthwaite's degrees of freedom; any number of them is right where nothing varies.
+        worth = parts.sum() ** 2 / (parts * parts / freedom).sum() if parts.any() else np.inf
+    both = PairedDifference(value, "paired within folds", value, float(parts.sum()), float(worth))
+    return _changed(both, metric.direction, level)
+
+
+def _moved(first: Estimate, then: Estimate, change: Change, ends: tuple[float, float]) -> Estimate:
+    """The ranking after calibration: that before it and its change; with the interval, moved, of
+    the rows of all folds in one order.
+    """
+    if change.low == change.high == 0.0:
+        return first
+    step = first.value + change.value - then.value
+    value, low, high = (
+        None if one is None else float(np.clip(one + step, *ends))
+        for one in (then.value, then.low, then.high)
+    )
+    return replace(then, value=value, low=low, high=high, estimate=value)

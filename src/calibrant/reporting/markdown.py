@@ -5,7 +5,7 @@ The bands are the answer, whether to rely on it, the groups, the numbers, and wh
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from calibrant.core.cards import PROMISED, Tile
@@ -18,6 +18,7 @@ __all__ = [
     "arrow",
     "as_markdown",
     "bands",
+    "by_chance",
     "class_rows",
     "compared",
     "groups_tile",
@@ -57,6 +58,18 @@ MEASURED = {
 def arrow(before: str, after: str | None) -> str:
     """Return "before → after", or the one number."""
     return before if after is None else f"{before} → {after}"
+
+
+def by_chance(
+    before: dict[str, Any], after: dict[str, Any] | None, form: Callable[[float], str], moved: bool
+) -> str:
+    """Return how large an error chance alone explains, before and after calibration; ``moved`` says
+    whether there is any.
+    """
+    then = None if after is None else form(after["high"])
+    first = form(before["high"])
+    only = " before" if moved and then is None else ""
+    return f"chance alone: up to {arrow(first.split()[0] if then else first, then)}{only}"
 
 
 def appendix(
@@ -280,7 +293,8 @@ def _of_one(summary: dict[str, Any]) -> list[str]:
     parts += ["## Numbers", _text(summary["verdict"]["detail"])]
     for of, one in outputs:
         rows = [row for row in summary["metrics"] if row.get("output") == one.get("name")]
-        parts += [f"### Metrics{of}", _metrics(rows, summary), *_places(one, summary["target"], of)]
+        parts += [f"### Metrics{of}", _metrics(rows, summary), _chance(one, summary)]
+        parts += _places(one, summary["target"], of)
         parts += _over_time(one["drift"], of)
     if summary["since"] is not None:
         said = (summary["since"]["sentence"], summary["since"]["note"])
@@ -477,6 +491,15 @@ def _metrics(scores: list[dict[str, Any]], summary: dict[str, Any]) -> str:
     ]
     after = f"After {_text(summary['calibrator']['name'])}"
     return _table(("Metric", "Before", after, "Change", "Reading"), rows)
+
+
+def _chance(part: dict[str, Any], summary: dict[str, Any]) -> str:
+    """Return the calibration error that chance alone explains, in one sentence."""
+    both = part["chance"], part["chance_after"]
+    name = "ENCE" if "ence" in both[0] else "ECE"
+    before, after = (one and one.get("ence", one) for one in both)
+    moved = summary["calibrator"]["evaluation"] != "none"
+    return f"{name} by {by_chance(before, after, rounded, moved)}."
 
 
 def _where(row: Any) -> str:

@@ -17,7 +17,14 @@ from calibrant.reporting.figures import (
     overlaid,
     present,
 )
-from calibrant.reporting.markdown import Tile, appendix, arrow, bands, groups_tile
+from calibrant.reporting.markdown import (
+    Tile,
+    appendix,
+    arrow,
+    bands,
+    by_chance,
+    groups_tile,
+)
 from calibrant.reporting.miscalibration import points
 
 __all__ = [
@@ -109,7 +116,7 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
         sure, right = percent(quality["confidence"]), percent(quality["accuracy"])
         found.append(Tile("Sure / right", f"{sure} / {right}", "mean confidence, accuracy"))
     if "ece" in scores:
-        found.append(gap_tile(scores["ece"], summary["chance"]))
+        found.append(gap_tile(scores["ece"], summary))
     groups = groups_tile([(None, summary)])
     if groups is not None:
         found.append(groups)
@@ -120,12 +127,12 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
     return found
 
 
-def gap_tile(error: dict[str, Any], chance: dict[str, Any]) -> Tile:
-    """Return the tile on the mean gap, before and after, beside that by chance alone."""
+def gap_tile(error: dict[str, Any], summary: dict[str, Any]) -> Tile:
+    """Return the tile on the mean gap, before and after, each beside that by chance alone."""
     after = None if error["after"] is None else points(error["after"]["value"])
     before = points(error["before"]["value"])
-    by_chance = f"chance alone: up to {points(chance['high'])}"
-    return Tile("Mean gap (ECE)", arrow(before.split()[0] if after else before, after), by_chance)
+    note = by_chance(summary["chance"], summary["chance_after"], points, after is not None)
+    return Tile("Mean gap (ECE)", arrow(before.split()[0] if after else before, after), note)
 
 
 def _main(summary: dict[str, Any]) -> dict[str, Any]:

@@ -296,8 +296,10 @@ class ReportTable(ABC):
         """Return the cautions that rule out any advice."""
         return cautions.vetoes_of_answers(found)
 
-    def chance(self, seen: Any, asked: Asked) -> Any:
-        """Compute the errors expected under perfect calibration."""
+    def chance(self, seen: Any, asked: Asked, after: bool = False) -> Any:
+        """Compute the errors expected if the predictions, before or ``after`` calibration, were
+        perfectly calibrated.
+        """
         return chance_error(
             seen, n_bins=asked.n_bins, level=asked.level, random_state=asked.random_state
         )
@@ -362,7 +364,7 @@ class ReportTable(ABC):
 
     def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
         """Build the sections of the report from the states before and after; ``used`` is the
-        calibrator to use, and ``chance`` the result of that method before calibration.
+        calibrator to use, and ``chance`` the results of that method, {"before", "after"}.
         """
         return Sections(**answer_sections(found, asked))
 

@@ -497,6 +497,7 @@ def _measured(
                 one.after,
                 table.measures(one.before, asked.n_bins, n),
                 level=asked.level,
+                folds=one.folds,
                 random_state=asked.random_state,
             )
             for one in found.outputs()
@@ -527,7 +528,11 @@ def part_of(
         found.shown,
         found.seen_as(lambda record: table.seen(record, asked)) if seen is None else seen,
     )
-    quality, chance = table.quality(seen.before, seen.calibration), table.chance(seen.before, asked)
+    quality = table.quality(seen.before, seen.calibration)
+    chance = {
+        when: None if one is None else table.chance(one, asked, when == "after")
+        for when, one in _unseen(seen, found.evaluation).items()
+    }
     of, groups, features = "before" if shown is before else "after", asked.groups, asked.features
     against = _against(table, seen, asked, found.evaluation, noise)
     audit = None if groups is None else audited(table, found, asked)
@@ -549,11 +554,12 @@ def part_of(
         name=name,
         quality=quality,
         cautions=[*table.cautions(seen.before, quality), *table.section_cautions(sections)],
-        chance=chance,
+        chance=chance["before"],
+        chance_after=chance["after"],
         miscalibration=against,
         verdict=table.verdict(
             told,
-            chance,
+            chance["before"],
             quality,
             method,
             found.evaluation,
@@ -623,20 +629,24 @@ def _against(
     """Test for miscalibration before and, if the calibration has not seen the rows, after; the
     typical error after it includes the ``noise`` of the calibrator.
     """
-    unseen = evaluation in ("out-of-fold", "held-out")
-    rows = {"before": seen.before, "after": seen.after if unseen else None}
     found = {
         when: (
             None
             if one is None
             else table.against(one, asked.groups, asked.margin, when == "after", asked.random_state)
         )
-        for when, one in rows.items()
+        for when, one in _unseen(seen, evaluation).items()
     }
     after = found["after"]
     if after is not None:
         found["after"] = replace(after, high=float(np.hypot(after.high, NOISE * noise)))
     return found
+
+
+def _unseen(seen: Compared, evaluation: str) -> dict[str, Any]:
+    """The rows before and, if the calibration has not seen them, after it."""
+    unseen = evaluation in ("out-of-fold", "held-out")
+    return {"before": seen.before, "after": seen.after if unseen else None}
 
 
 def _sizes(features: list[Any]) -> list[tuple[np.ndarray, int]]:

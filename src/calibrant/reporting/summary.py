@@ -362,13 +362,16 @@ class Part:
     """All that is said of one output; of classes, of all rows (name None).
 
     ``of`` says whose faults are looked for, "before" or "after"; ``sections`` is the record of what
-    only reports of the task have.
+    only reports of the task have. ``chance`` are the errors of calibrated predictions drawn from
+    those before calibration, ``chance_after`` from those after it, for rows that the calibration
+    has not seen; else None.
     """
 
     name: str | None
     quality: Known
     cautions: list[str]
     chance: Chance | dict[str, Chance]
+    chance_after: Chance | dict[str, Chance] | None
     miscalibration: dict[str, Miscalibration | None]
     verdict: Verdict
     of: str

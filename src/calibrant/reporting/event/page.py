@@ -322,7 +322,7 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
     )
     return [
         Tile("Predicted / observed", pair, "" if then is None else f"calibrated: {then} predicted"),
-        gap_tile(scores["event_ece"], summary["chance"]),
+        gap_tile(scores["event_ece"], summary),
         groups_tile([(None, summary)]) or ranking,
         *_acting(summary["acting"]),
     ]

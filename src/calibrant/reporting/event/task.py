@@ -399,7 +399,12 @@ def _answer(found: Compared, asked: Asked) -> Answer:
         if one.metric.key not in KEYS
     ]
     scores = score_table(
-        found.before, found.after, measured, level=asked.level, random_state=asked.random_state
+        found.before,
+        found.after,
+        measured,
+        level=asked.level,
+        random_state=asked.random_state,
+        folds=found.folds,
     )
     curve = partial(
         metrics.reliability_curve.of, n_bins=asked.n_bins, strategy="mass", level=asked.level
@@ -440,7 +445,7 @@ class Event(Classes):
         """Compute the states with more bins of equal weight."""
         return Seen.of([record], asked.n_bins, asked.level, sorted({*BIN_COUNTS, asked.n_bins}))
 
-    def chance(self, seen: Any, asked: Asked) -> Any:
+    def chance(self, seen: Any, asked: Asked, after: bool = False) -> Any:
         """Compute the binned error and the ICI expected under perfect calibration."""
         ici = metrics.integrated_calibration_index
         null = ici.null_of(seen.rows, level=asked.level, random_state=asked.random_state)

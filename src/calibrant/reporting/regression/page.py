@@ -35,7 +35,14 @@ from calibrant.reporting.figures import (
     rows_shown,
 )
 from calibrant.reporting.judge import STATES
-from calibrant.reporting.markdown import Tile, appendix, arrow, bands, groups_tile
+from calibrant.reporting.markdown import (
+    Tile,
+    appendix,
+    arrow,
+    bands,
+    by_chance,
+    groups_tile,
+)
 
 __all__ = ["FILTERS", "context", "main_display", "output_figures", "tiles"]
 
@@ -390,7 +397,9 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
         before, *after = ["–" if value is None else form(value) for value in values]
         return arrow(before, after[0] if after else None)
 
-    chance = f"chance alone: up to {part['chance']['ence']['high']:.3f}"
+    after = part["chance_after"] and part["chance_after"]["ence"]
+    calibrated = scores["ence"]["after"] is not None
+    chance = by_chance(part["chance"]["ence"], after, "{:.3f}".format, calibrated)
     found = [
         Tile(f"90 % intervals{of} hold", moved("coverage", percent), "90 % if they are right"),
         Tile("ENCE", moved("ence", "{:.3f}".format), chance),

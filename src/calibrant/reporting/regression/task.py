@@ -466,9 +466,10 @@ class ErrorBars(ReportTable):
         """Return the cautions about errors that rule out any advice."""
         return vetoes(found)
 
-    def chance(self, seen: Any, asked: Asked) -> Any:
+    def chance(self, seen: Any, asked: Asked, after: bool = False) -> Any:
         """Compute ENCE and interval calibration error under perfect calibration."""
-        return chance_errors(seen, random_state=asked.random_state)
+        draws = {"draws": FEWER_DRAWS} if after else {}
+        return chance_errors(seen, random_state=asked.random_state, **draws)
 
     def against(
         self, seen: Any, groups: Any, margin: float | None, after: bool, random_state: int
@@ -546,7 +547,9 @@ class ErrorBars(ReportTable):
             found.both(lambda seen: curves(seen, **options)),
             *regions,
             criteria=found.both(
-                lambda seen: self._judged(seen, chance if seen is found.before else None, asked)
+                lambda seen: self._judged(
+                    seen, chance["before" if seen is found.before else "after"], asked
+                )
             ),
         )
 
@@ -564,7 +567,7 @@ class ErrorBars(ReportTable):
         rows, cut = seen.rows, seen.counts.std.cut(enough_bins(REGIONS, seen.counts.total[0]))
         gaps = self._in_parts(rows, cut.index(rows.std), len(cut), asked.level)
         state = asked.random_state
-        chance = chance or chance_errors(seen, random_state=state, draws=FEWER_DRAWS)
+        chance = chance or self.chance(seen, asked, after=True)
         return criteria(rows, chance, gaps, asked.margin, level=asked.level, random_state=state)
 
     def _in_parts(

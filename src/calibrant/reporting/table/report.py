@@ -179,7 +179,14 @@ class TableReport:
                 for one in pairs.records(fits.calibrator.tags.output)
             )
             found, used = (
-                Compared(record, after, fits.calibrator, fits.evaluation, n_splits=fits.n_splits),
+                Compared(
+                    record,
+                    after,
+                    fits.calibrator,
+                    fits.evaluation,
+                    n_splits=fits.n_splits,
+                    folds=pairs.fold if fits.n_splits else None,
+                ),
                 fits.final,
             )
         target = first.sample.record.classes.tolist()[1] if self.target == "event" else self.target
@@ -197,7 +204,7 @@ class TableReport:
         by = (
             "outcome, risk and fold"
             if fits is None
-            else "outcome and risk, before and after calibration"
+            else f"outcome{', fold' if fits.n_splits else ''} and risk, before and after calibration"
         )
         cells = (
             f"merged in {len(record):,} cells of the {by}, no wider than"
@@ -256,7 +263,9 @@ class TableReport:
 
     def _paired(self, fits: TableFits, record: Predictions, number: np.ndarray) -> RiskPairs:
         """The second pass of two classes: the rows before and after calibration."""
-        return RiskPairs.of(record, fits.after(record, fold_of(number)), self.n_bins)
+        fold = fold_of(number)
+        after = fits.after(record, fold)
+        return RiskPairs.of(record, after, self.n_bins, fold if fits.n_splits else 0)
 
     def _calibrated(self, fits: TableFits, record: Predictions, number: np.ndarray) -> Pass:
         """The second pass: sums of the rows after calibration, and of what it changed."""

@@ -162,7 +162,7 @@ class RiskPairs:
     count : int
         Cells of one risk.
     keys : (m,) int64, ascending
-        A name of each pair of cells that holds any row, and whether it happened.
+        A name of each pair of cells of a fold that holds any row, and whether it happened.
     sums : (m, 3) weight, and risk before and after
     """
 
@@ -172,8 +172,10 @@ class RiskPairs:
     sums: np.ndarray
 
     @classmethod
-    def of(cls, before: Predictions, after: Predictions, n_bins: int) -> "RiskPairs":
-        """Sum the rows of a batch before and after calibration."""
+    def of(
+        cls, before: Predictions, after: Predictions, n_bins: int, fold: np.ndarray | int = 0
+    ) -> "RiskPairs":
+        """Sum the rows of a batch before and after calibration, by a map for each ``fold`` (n,)."""
         before = before if before.checked else _checked(before)
         risks, count, labels = (
             [record.probabilities[:, 1] for record in (before, after)],
@@ -185,7 +187,8 @@ class RiskPairs:
             for risk, record in zip(risks, (before, after), strict=True)
         ]
         keys, place = np.unique(
-            (2 * cells[0] + labels) * np.int64(count) + cells[1], return_inverse=True
+            (2 * (fold * count + cells[0]) + labels) * np.int64(count) + cells[1],
+            return_inverse=True,
         )
         return cls(
             before.take(slice(0, 1)),
@@ -201,6 +204,11 @@ class RiskPairs:
         np.add.at(sums, place, np.concatenate([self.sums, other.sums]))
         like = self.like if self.like.resolution >= other.like.resolution else other.like
         return RiskPairs(like, self.count, keys, sums)
+
+    @property
+    def fold(self) -> np.ndarray:
+        """The fold of each row of the records."""
+        return self.keys[self.sums[:, 0] > 0.0] // (2 * self.count**2)
 
     def records(self, output: str) -> tuple[Predictions, Predictions]:
         """(before, after): a row for each pair of cells that holds weight, at its mean risks;
