@@ -9,7 +9,7 @@ from typing import Any, Literal
 from calibrant.core.cards import Card, Shown
 from calibrant.core.extras import import_extra
 from calibrant.core.guarantee import plain
-from calibrant.core.text_table import percent
+from calibrant.core.text_table import p_text, percent
 
 __all__ = ["Audit", "GroupGap", "MulticalibrationError"]
 
@@ -216,7 +216,7 @@ def _said(one: GroupGap) -> str:
 
 
 def _shown(one: GroupGap) -> tuple[str, ...]:
-    p = "" if one.p_value is None else f"{one.p_value:.3g}"
+    p = "" if one.p_value is None else p_text(one.p_value)
     interval = f"[{one.low:+.3f}, {one.high:+.3f}]"
     return (
         one.name,

@@ -22,6 +22,7 @@ from calibrant.cli.options import (
     weight_kind_option,
 )
 from calibrant.cli.wording import say
+from calibrant.core.text_table import p_text
 from calibrant.errors import InputError
 
 __all__ = ["audit"]
@@ -160,7 +161,7 @@ def _print(result: Any, whole: bool) -> None:
             f"{one.said:.3g}",
             f"{one.came:.3g}",
             f"{one.gap:+.3f} [{one.low:+.3f},\xa0{one.high:+.3f}]",
-            "–" if one.p_value is None else f"{one.p_value:.3g}",
+            "–" if one.p_value is None else p_text(one.p_value),
             one.outcome,
         ]
         for one in result.groups

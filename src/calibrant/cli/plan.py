@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from calibrant.cli.options import json_option
+from calibrant.cli.wording import say
 from calibrant.errors import InputError
 
 __all__ = ["plan"]
@@ -52,4 +53,4 @@ def plan(threshold: Any, update: Any, as_json: Any, **given: Any) -> None:
         raise InputError(
             "--threshold plans a validation, but --update plans an update; leave one of them out."
         )
-    click.echo(json.dumps(found.to_dict(), indent=1) if as_json else str(found))
+    say(json.dumps(found.to_dict(), indent=1) if as_json else str(found))

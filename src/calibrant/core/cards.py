@@ -34,6 +34,8 @@ __all__ = [
 MOST_LINES, MOST_COLUMNS = 15, 100
 #: Longest entry of a table or a tile.
 LONGEST = 44
+#: Least width of names that are cut to make a table fit.
+FEWEST = 12
 #: Colours of badges: white text on them is legible, and they are so on a light and a dark page.
 BADGES = {"good": "#1a6b3c", "act": "#1b5e92", "bad": "#a3330b", "unknown": "#566070"}
 #: How each kind of guarantee is called in short.
@@ -124,9 +126,7 @@ class Card:
         if self.where:
             last = wrapped(self.where, MOST_COLUMNS, most=3)
         if self.rows:
-            # The head, and the line that says how many rows there are.
-            most = min(MOST_SHOWN, MOST_LINES - len(lines) - len(last) - 2)
-            lines += text_table(self.head, _fitting(self.head, self.rows), most)
+            lines += _table_lines(self.head, self.rows, MOST_LINES - len(lines) - len(last))
         else:
             top = ": ".join(filter(None, (_short(self.title, 60), self.badge)))
             lines = wrapped(top, MOST_COLUMNS, most=1) + lines
@@ -188,12 +188,24 @@ def plain_line(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def _table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[str]:
+    """Return a table of as many rows as fit in so many lines; entries of one that is too wide
+    continue below, so that no number is cut.
+    """
+    cells, most = _fitting(head, rows), min(MOST_SHOWN, len(rows))
+    while True:
+        lines = text_table(head, cells, most, width=MOST_COLUMNS)
+        if len(lines) <= room or most == 1:
+            return lines
+        most -= 1
+
+
 def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the rows on one line each, with names cut where the table would be too wide."""
-    cells = [[_short(plain_line(cell.replace("\xa0", " "))) for cell in row] for row in rows]
+    """Return the rows, with the names of the first column cut where that makes the table fit."""
+    cells = [["\xa0".join(map(plain_line, _short(v).split("\xa0"))) for v in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
-    over = sum(widths) + 2 * (len(widths) - 1) - MOST_COLUMNS
-    return [[_short(first, max(widths[0] - over, 12)), *rest] for first, *rest in cells]
+    first = MOST_COLUMNS - sum(widths[1:]) - 2 * (len(widths) - 1)
+    return [[_short(name, first), *rest] for name, *rest in cells] if first >= FEWEST else cells
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:

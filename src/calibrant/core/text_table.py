@@ -9,7 +9,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
-__all__ = ["MOST_SHOWN", "abridged", "cut_note", "percent", "rounded", "text_table", "wrapped"]
+__all__ = ["MOST_SHOWN", "abridged", "cut_note", "p_text", "percent", "rounded", "text_table", "wrapped"]
 
 
 #: Rows of a table that are printed; its ``frame()`` and ``to_dict()`` have all.
@@ -17,7 +17,7 @@ MOST_SHOWN = 12
 #: Blanks between columns.
 BETWEEN = 2
 #: Beginning of a cell of a column of numbers.
-NUMBER = re.compile(r"[-+−]?[0-9.]|[–\[]|$")
+NUMBER = re.compile(r"(< )?[-+−]?[0-9.]|[–\[]|$")
 
 
 def abridged(value: Any) -> str:
@@ -145,6 +145,17 @@ def _paragraph(head: Sequence[str], row: Sequence[str], width: int) -> list[str]
 
 #: Smaller numbers are rounding errors of sums.
 LEAST = 1e-7
+
+
+def p_text(value: float, equal: str = "") -> str:
+    """Write a p-value with two digits; a very small one, which nobody can know so well, by a bound.
+
+    Examples
+    --------
+    >>> p_text(0.0312, "= "), p_text(3e-9, "= ")
+    ('= 0.031', '< 0.001')
+    """
+    return "< 0.001" if value < 0.001 else f"{equal}{value:.2g}"
 
 
 def rounded(value: float | None, sign: str = "") -> str:

@@ -31,6 +31,7 @@ from calibrant.core.metric import require_level, require_resamples
 from calibrant.core.metric_kinds import MeanMetric, Metric, RootMeanMetric, on_record
 from calibrant.core.predictions import require_row_order, shared_classes
 from calibrant.core.reading import read_for
+from calibrant.core.text_table import p_text
 from calibrant.errors import InputError
 from calibrant.metrics.several import CHOSEN_BY, metrics_by_name
 
@@ -351,7 +352,7 @@ def _shown(row: PairRow) -> Sequence[str]:
     tested = (
         ("", "")
         if np.isnan(row.low)
-        else (f"[{row.low:+.4g},\xa0{row.high:+.4g}]", f"{row.p_value:.2g}")
+        else (f"[{row.low:+.4g},\xa0{row.high:+.4g}]", p_text(row.p_value))
     )
     values = (f"{row.first} {row.first_value:.4g}", f"{row.second} {row.second_value:.4g}")
     return row.metric, *values, f"{row.difference:+.4g}", *tested, row.meaning

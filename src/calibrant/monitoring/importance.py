@@ -25,6 +25,7 @@ from calibrant.core.folds import stratified_folds
 from calibrant.core.groups import coded, feature_codes, group_columns
 from calibrant.core.guarantee import Result
 from calibrant.core.labels import positions
+from calibrant.core.text_table import p_text
 from calibrant.errors import InputError
 
 __all__ = [
@@ -232,7 +233,7 @@ class ShiftTest(Result):
     n_new: int
 
     def __str__(self) -> str:
-        found = f"inputs: AUROC of new against old rows {self.auroc:.3f}, p = {self.p_value:.2g}"
+        found = f"inputs: AUROC of new against old rows {self.auroc:.3f}, p {p_text(self.p_value, '= ')}"
         most = [f"{c.name} ({c.distance:.2f})" for c in self.columns if c.distance > self.chance]
         return found + ("; most different: " + ", ".join(most[:5]) if most else "")
 

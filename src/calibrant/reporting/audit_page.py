@@ -5,7 +5,7 @@ from typing import Any
 from calibrant.audits.result import Audit
 from calibrant.core.cards import Tile
 from calibrant.core.guarantee import plain
-from calibrant.core.text_table import percent, rounded
+from calibrant.core.text_table import p_text, percent, rounded
 from calibrant.reporting.figures import dots
 from calibrant.reporting.markdown import head
 from calibrant.reporting.summarise import drawn_groups, drawn_row
@@ -90,8 +90,8 @@ def _promises(found: Audit) -> list[str]:
     if error is not None:
         told.append(
             f"The largest error of any group at any cut of the predictions is {error.value:.3g}"
-            f" standard deviations; {error.expected:.3g} is expected if all are right (p ="
-            f" {error.p_value:.2g})."
+            f" standard deviations; {error.expected:.3g} is expected if all are right (p"
+            f" {p_text(error.p_value, '= ')})."
         )
     return [*told, "The answer holds for data like these rows; audit again when the data change."]
 

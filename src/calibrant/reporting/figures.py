@@ -103,6 +103,8 @@ TABLE_ROWS = 25
 SIZE, SQUARE, FLAT = (3.1, 2.6), (3.1, 3.1), (3.1, 2.0)
 #: More bins than this have more dots than anyone reads.
 MOST_BINS = 20
+#: Rows of a bin of which the largest gap may be said: one wrong answer is no gap of a bin.
+LEAST_ROWS = 20
 DRIFT_HEADS = ("When", "Rows", "Confidence", "Accuracy", "Measured", "Error", "Low", "High")
 KEYS = "Arrow keys go from point to point; the table below the figure holds the same numbers."
 
@@ -235,10 +237,10 @@ def _said(label: str, said: float, seen: float, low: float, high: float, n: floa
 
 
 def _largest_gap(label: str, curve: Any) -> str:
-    gap = curve.confidence - curve.accuracy
+    gap = np.where(curve.n < LEAST_ROWS, 0.0, curve.confidence - curve.accuracy)
     worst = int(np.abs(gap * np.sqrt(curve.n)).argmax())
     said, seen = f"{curve.confidence[worst]:.3g}", f"{curve.accuracy[worst]:.3g}"
-    if said == seen:
+    if said == seen or gap[worst] == 0.0:
         return ""
     rows = f"{curve.n[worst]:,.0f} rows"
     return f" The largest gap ({label}): predicted {said}, observed {seen} ({rows})."

@@ -15,7 +15,7 @@ from typing import Any
 from calibrant.core.cards import Card
 from calibrant.core.exports import __version__
 from calibrant.core.extras import import_extra
-from calibrant.core.text_table import percent, rounded
+from calibrant.core.text_table import p_text, percent, rounded
 from calibrant.displays.svg import as_svg
 from calibrant.errors import MissingDependencyError
 from calibrant.reporting import audit_page, page, rule_page
@@ -92,6 +92,7 @@ def _environment(target: str | None) -> Any:
     usual = {
         "number": _number,
         "signed": _signed,
+        "p_text": p_text,
         "percent": percent,
         "share": percent,
         "count": _count,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from calibrant.core.cards import PROMISED, Tile
-from calibrant.core.text_table import percent, rounded
+from calibrant.core.text_table import p_text, percent, rounded
 from calibrant.reporting.figures import dots, gap_words
 
 __all__ = [
@@ -341,7 +341,7 @@ def _of_models(summary: dict[str, Any]) -> list[str]:
             names[row["metric"]],
             f"{_text(row['first'])}, {_text(row['second'])}",
             _range({**row, "value": row["difference"]}, "+"),
-            "–" if row["p_value"] is None else f"{row['p_value']:.2g}",
+            "–" if row["p_value"] is None else p_text(row["p_value"]),
             " ".join(filter(None, (row["meaning"], row["note"]))),
         ]
         for row in summary["pairs"]

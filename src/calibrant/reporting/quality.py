@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from calibrant._numerics.clusters import mean_worth
 from calibrant.calibrators.look_alike import copies_in
 from calibrant.core.guarantee import Known
-from calibrant.core.text_table import percent
+from calibrant.core.text_table import p_text, percent
 
 if TYPE_CHECKING:
     from calibrant._numerics.bins import Distinct
@@ -309,8 +309,8 @@ def shifted(found: Any, words: dict[str, str]) -> Iterator[Any]:
         shift = getattr(found, key)
         if shift is not None and shift.named:
             yield (
-                f"{what} than where the calibrator was fitted (distance {shift.distance:.2f}, p ="
-                f" {shift.p_value:.2g}): a calibration holds for rows like those it was fitted on."
+                f"{what} than where the calibrator was fitted (distance {shift.distance:.2f}, p"
+                f" {p_text(shift.p_value, '= ')}): a calibration holds for rows like those it was fitted on."
             )
 
 
