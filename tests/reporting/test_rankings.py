@@ -28,9 +28,7 @@ def test_a_ranking_changes_by_its_mean_change_within_folds():
     for k in np.unique(folds):
         own = folds == k
         pairs.append(y[own].sum() * (1 - y[own]).sum())
-        change.append(
-            metrics.event_auroc(y[own], after[own]) - metrics.event_auroc(y[own], p[own])
-        )
+        change.append(metrics.event_auroc(y[own], after[own]) - metrics.event_auroc(y[own], p[own]))
     assert row.change.value == pytest.approx(np.average(change, weights=pairs), abs=1e-12)
     assert row.change.low < row.change.value < row.change.high
     assert row.after.value == pytest.approx(row.before.value + row.change.value, abs=1e-12)

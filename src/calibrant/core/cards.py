@@ -192,12 +192,12 @@ def _table_lines(head: Sequence[str], rows: Sequence[Sequence[str]], room: int) 
     """Return a table of as many rows as fit in so many lines; entries of one that is too wide
     continue below, so that no number is cut.
     """
-    cells, most = _fitting(head, rows), min(MOST_SHOWN, len(rows))
-    while True:
+    cells, lines = _fitting(head, rows), list[str]()
+    for most in range(min(MOST_SHOWN, len(rows)), 0, -1):
         lines = text_table(head, cells, most, width=MOST_COLUMNS)
-        if len(lines) <= room or most == 1:
-            return lines
-        most -= 1
+        if len(lines) <= room:
+            break
+    return lines
 
 
 def _fitting(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -9,7 +9,16 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
 
-__all__ = ["MOST_SHOWN", "abridged", "cut_note", "p_text", "percent", "rounded", "text_table", "wrapped"]
+__all__ = [
+    "MOST_SHOWN",
+    "abridged",
+    "cut_note",
+    "p_text",
+    "percent",
+    "rounded",
+    "text_table",
+    "wrapped",
+]
 
 
 #: Rows of a table that are printed; its ``frame()`` and ``to_dict()`` have all.

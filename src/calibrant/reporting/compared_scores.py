@@ -130,10 +130,13 @@ def _score(
         try:
             then = _estimate(measure, after, level, random_state)
             if metric.ranks and folds is not None:
-                change = _within(metric, before, after, folds, level)
+                change = _changed(_within(metric, before, after, folds), metric.direction, level)
                 then = _moved(first, then, change, metric.range)
             elif metric.paired and n > 0:
-                change = _paired(metric, before, after, level, n, random_state)
+                found = paired_difference(
+                    metric, before, after, n_resamples=n, random_state=random_state
+                )
+                change = _changed(found, metric.direction, level)
             else:
                 change = apart(first, then, metric.direction)
             return Score(*facts, first, then, change, reading=reading(metric, first, then, change))
@@ -191,15 +194,6 @@ def apart(first: Estimate, then: Estimate, direction: str) -> Change:
     return Change(value, low, high, "both intervals", meaning(low, high, direction))
 
 
-def _paired(
-    metric: Any, before: Any, after: Any, level: float, n_resamples: int, random_state: int
-) -> Change:
-    found = paired_difference(
-        metric, before, after, n_resamples=n_resamples, random_state=random_state
-    )
-    return _changed(found, metric.direction, level)
-
-
 def _changed(found: PairedDifference, direction: str, level: float) -> Change:
     low, high = found.limits(level)
     if np.isnan(low):
@@ -207,25 +201,28 @@ def _changed(found: PairedDifference, direction: str, level: float) -> Change:
     return Change(found.value, low, high, found.method, meaning(low, high, direction))
 
 
-def _within(metric: Any, before: Any, after: Any, folds: np.ndarray, level: float) -> Change:
+def _within(metric: Any, before: Any, after: Any, folds: np.ndarray) -> PairedDifference:
     """The change of a ranking among rows of the same fold: the mean of the folds, by their pairs of
     rows that are ranked, or else by their rows.
     """
-    found, pairs = list[PairedDifference](), list[float]()
-    for rows in (folds == k for k in np.unique(folds)):
-        first, second = before.take(rows), after.take(rows)
-        found.append(paired_difference(metric, first, second, n_resamples=0, random_state=0))
-        side, weight = metric.sides_of(first), first.weights
-        pairs.append(weight.sum() if side is None else (weight @ side) * (weight @ (1.0 - side)))
-    # Where no fold has two rows to rank, nothing changes in any of them.
-    share = np.array(pairs) / (sum(pairs) or 1.0)
-    moved, variance, freedom = np.array([(one.value, one.variance, one.freedom) for one in found]).T
-    value, parts = float(share @ moved), share * share * variance
+    fold, side = np.unique(folds, return_inverse=True)[1], metric.sides_of(before)
+    sides = [np.ones(len(fold))] if side is None else [side, 1.0 - side]
+    count = np.prod([np.bincount(fold, before.weights * one) for one in sides], axis=0)
+    share = count[count > 0.0] / max(count.sum(), 1e-300)
+    found = [
+        paired_difference(
+            metric, before.take(rows), after.take(rows), n_resamples=0, random_state=0
+        )
+        for rows in (np.flatnonzero(fold == k) for k in np.flatnonzero(count))
+    ]
+    moved, variance, freedom = np.array(
+        [[getattr(one, name) for one in found] for name in ("value", "variance", "freedom")]
+    )
+    value, terms = float(share @ moved), share * share * variance
     with np.errstate(divide="ignore", invalid="ignore"):
         # Satterthwaite's degrees of freedom; any number of them is right where nothing varies.
-        worth = parts.sum() ** 2 / (parts * parts / freedom).sum() if parts.any() else np.inf
-    both = PairedDifference(value, "paired within folds", value, float(parts.sum()), float(worth))
-    return _changed(both, metric.direction, level)
+        worth = terms.sum() ** 2 / (terms * terms / freedom).sum() if terms.any() else np.inf
+    return PairedDifference(value, "paired within folds", value, float(terms.sum()), float(worth))
 
 
 def _moved(first: Estimate, then: Estimate, change: Change, ends: tuple[float, float]) -> Estimate:

@@ -66,10 +66,10 @@ def by_chance(
     """Return how large an error chance alone explains, before and after calibration; ``moved`` says
     whether there is any.
     """
-    then = None if after is None else form(after["high"])
-    first = form(before["high"])
-    only = " before" if moved and then is None else ""
-    return f"chance alone: up to {arrow(first.split()[0] if then else first, then)}{only}"
+    then, first = None if after is None else form(after["high"]), form(before["high"])
+    if moved and then is None:
+        return f"chance alone: up to {first} before"
+    return f"chance alone: up to {arrow(first.split()[0] if then else first, then)}"
 
 
 def appendix(
@@ -495,10 +495,9 @@ def _metrics(scores: list[dict[str, Any]], summary: dict[str, Any]) -> str:
 
 def _chance(part: dict[str, Any], summary: dict[str, Any]) -> str:
     """Return the calibration error that chance alone explains, in one sentence."""
-    both = part["chance"], part["chance_after"]
-    name = "ENCE" if "ence" in both[0] else "ECE"
-    before, after = (one and one.get("ence", one) for one in both)
+    before, after = (one and one.get("ence", one) for one in (part["chance"], part["chance_after"]))
     moved = summary["calibrator"]["evaluation"] != "none"
+    name = "ECE" if before is part["chance"] else "ENCE"
     return f"{name} by {by_chance(before, after, rounded, moved)}."
 
 

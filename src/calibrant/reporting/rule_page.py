@@ -63,19 +63,18 @@ def summarise_rule(
             "data": {"n": promises[0].n, "clusters": None, "weighted": False},
             "verdict": Verdict(card.badge.lower(), card.sentence, card.action, "", "", "none"),
             "cautions": [],
-            "tiles": [*_thresholds(rule), *card.tiles],
+            "tiles": [
+                *(
+                    Tile(label, f"{getattr(rule, name):.4g}")
+                    for name, label in THRESHOLDS.items()
+                    if hasattr(rule, name)
+                ),
+                *card.tiles,
+            ],
             "promises": [f"{one}." for one in promises],
             "call": [f"rule = cb.{card.title}.fit(P, y)", 'cb.report(rule).save("rule.html")'],
         }
     )
-
-
-def _thresholds(rule: Any) -> list[Tile]:
-    """Return a tile on each threshold of a rule, with the rows that it accepts where they are known."""
-    known = {name: getattr(rule, name) for name in THRESHOLDS if hasattr(rule, name)}
-    evidence = getattr(rule, "certificate_", None)
-    note = "" if evidence is None else f"{evidence.accepted:,.0f} of {evidence.n:,.0f} {evidence.unit}"
-    return [Tile(THRESHOLDS[name], f"{value:.4g}", note) for name, value in known.items()]
 
 
 def context(summary: dict[str, Any]) -> dict[str, Any]:

@@ -264,8 +264,9 @@ class TableReport:
     def _paired(self, fits: TableFits, record: Predictions, number: np.ndarray) -> RiskPairs:
         """The second pass of two classes: the rows before and after calibration."""
         fold = fold_of(number)
-        after = fits.after(record, fold)
-        return RiskPairs.of(record, after, self.n_bins, fold if fits.n_splits else 0)
+        return RiskPairs.of(
+            record, fits.after(record, fold), self.n_bins, fold if fits.n_splits else 0
+        )
 
     def _calibrated(self, fits: TableFits, record: Predictions, number: np.ndarray) -> Pass:
         """The second pass: sums of the rows after calibration, and of what it changed."""
