@@ -108,7 +108,7 @@ def test_names_tables_and_dictionaries():
         "-0.050",
         "[-0.080,",
         "-0.020]",
-        "0.0123",
+        "0.012",
         "off",
     ]
     assert lines[-1].split() == [

@@ -37,3 +37,14 @@ def test_an_increasing_map_changes_no_ranking(target):
         assert row["change"]["value"] == pytest.approx(0.0, abs=1e-12)
         assert row["change"]["meaning"] == "no clear change"
         assert row["after"]["value"] == pytest.approx(row["before"]["value"], abs=1e-12)
+
+
+def test_with_weights_and_clusters_neither():
+    y, p = drawn(4)
+    cluster = np.arange(400) // 4
+    options = {"calibrator": cb.OneVsRest(cb.Platt()), "n_resamples": 100}
+    weighted = cb.report(y, p, sample_weight=1.0 + np.arange(400) % 3, **options)
+    for made in (weighted, cb.report(y, p, cluster=cluster, **options)):
+        row = scores_of(made)["event_auroc"]
+        assert row["change"]["value"] == pytest.approx(0.0, abs=1e-12)
+        assert row["change"]["meaning"] == "no clear change"

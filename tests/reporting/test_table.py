@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from calibrant import metrics
+from calibrant.calibrators.maps.sigmoids import Platt
+from calibrant.calibrators.multiclass import OneVsRest
 from calibrant.calibrators.temperature import TemperatureScaling
 from calibrant.core.predictions import read
 from calibrant.reporting import states as curves
 from calibrant.reporting.classification import SCORES
+from calibrant.reporting.compared_scores import Measure, score_table
 from calibrant.reporting.states import Counts, Seen, by_region, confidence_gaps
 from calibrant.reporting.table.sums import (
     PARTS,
@@ -158,6 +161,24 @@ def test_pairs_of_cells_stand_for_the_rows_on_either_side_of_a_step():
             metrics.positive_class_calibration_error,
         ):
             assert metric.of(ours) == pytest.approx(metric.of(theirs), abs=1e-5), metric.key
+
+
+def test_merged_rows_keep_their_fold_so_that_no_ranking_is_worse():
+    record, number = rows(2), row_hash(0, N)
+    fits = TableFits.of(OneVsRest(Platt()), record, fold_of(number))
+    parts = [
+        RiskPairs.of(part, fits.after(part, fold_of(own)), 15, fold_of(own))
+        for part, own in parts_of(record)
+    ]
+    pairs = reduce(RiskPairs.plus, parts)
+    before, after = pairs.records("probability")
+    assert np.bincount(pairs.fold, weights=before.weights) == pytest.approx(
+        np.bincount(fold_of(number), weights=record.weights)
+    )
+    measure = [Measure(metrics.event_auroc, 200, analytic=True)]
+    (row,) = score_table(before, after, measure, folds=pairs.fold)
+    assert row.change.value == pytest.approx(0.0, abs=1e-6)
+    assert row.change.meaning == "no clear change"
 
 
 def test_a_sample_does_not_depend_on_the_parts():

@@ -567,7 +567,7 @@ def compare(
     >>> compare(y, {"model": p, "rate": [0.5] * 100}, metrics=[log_loss])
     rate against model: worse in log_loss.
     metric    first         second       second - first      95 % interval        p  second is
-    log_loss  model 0.1976  rate 0.6931         +0.4955  [+0.415, +0.5164]  2.6e-10  worse
+    log_loss  model 0.1976  rate 0.6931         +0.4955  [+0.415, +0.5164]  < 0.001  worse
     100 rows; correction for the number of pairs: holm.
     """
     given = outcomes_apart(y_true, P)
