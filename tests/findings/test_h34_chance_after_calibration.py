@@ -1,5 +1,5 @@
-"""H34: the error that chance alone explains was drawn from the uncalibrated predictions, and printed
-beside the error of the calibrated ones.
+"""H34: the error that chance alone explains was drawn from the uncalibrated predictions, and
+printed beside the error of the calibrated ones.
 """
 
 import re

@@ -71,7 +71,7 @@ def test_numbers_of_a_comparison_are_not_cut():
 
 
 def test_no_p_is_printed_as_0():
-    y, p, groups = drawn(20_000)
+    y, p, _ = drawn(20_000)
     found = cb.compare(y, {"model": p, "calm": p**0.3 / (p**0.3 + (1 - p) ** 0.3)})
     assert found.rows[0].p_value == 0.0
     report = cb.report(y, {"model": p, "calm": p**0.3 / (p**0.3 + (1 - p) ** 0.3)})

@@ -308,4 +308,4 @@ def test_the_sentence_on_error_bars(of_numbers):
         assert held == [percent(value, 0) for value in each if value is not None][: len(held)]
         assert held
     if len(said["outputs"]) == 1:
-assert {**said["verdict"], "code": []} == said["outputs"][0]["verdict"]
+        assert {**said["verdict"], "code": []} == said["outputs"][0]["verdict"]

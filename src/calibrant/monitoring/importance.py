@@ -233,7 +233,8 @@ class ShiftTest(Result):
     n_new: int
 
     def __str__(self) -> str:
-        found = f"inputs: AUROC of new against old rows {self.auroc:.3f}, p {p_text(self.p_value, '= ')}"
+        p = p_text(self.p_value, "= ")
+        found = f"inputs: AUROC of new against old rows {self.auroc:.3f}, p {p}"
         most = [f"{c.name} ({c.distance:.2f})" for c in self.columns if c.distance > self.chance]
         return found + ("; most different: " + ", ".join(most[:5]) if most else "")
 

@@ -60,7 +60,7 @@ REMAINS = {
 
 @dataclass(frozen=True)
 class Gain:
-    """What calibration gains on rows that it has not seen: in nats of all rows, and of a row as a
+    """Gain of a calibration on rows that it has not seen: in nats of all rows, and of a row as a
     share of the loss (of error bars in nats); in words.
     """
 
@@ -94,7 +94,7 @@ class Changed:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a verdict follows from.
+    """Facts from which a verdict follows.
 
     Attributes
     ----------
@@ -255,7 +255,7 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
 
 
 def _remains(evidence: Evidence) -> str:
-    """What is surely off by more than the margin after calibration, if anything."""
+    """Part that is surely off by more than the margin after calibration, if anything."""
     after = evidence.after
     if evidence.group_off:
         tried = "" if evidence.by_group else "; without calibrator=, calibration by group is tried"
@@ -293,7 +293,7 @@ def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
 
 
 def _off_by(found: Miscalibration) -> str:
-    """How far off the predictions are typically, as a range."""
+    """Range of the typical error, in words."""
     high = points(found.high)
     if found.low <= 0.0:
         return f"Typically off by at most {high}"

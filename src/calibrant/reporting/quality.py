@@ -310,7 +310,8 @@ def shifted(found: Any, words: dict[str, str]) -> Iterator[Any]:
         if shift is not None and shift.named:
             yield (
                 f"{what} than where the calibrator was fitted (distance {shift.distance:.2f}, p"
-                f" {p_text(shift.p_value, '= ')}): a calibration holds for rows like those it was fitted on."
+                f" {p_text(shift.p_value, '= ')}): a calibration holds for rows like those it was"
+                " fitted on."
             )
 
 

@@ -427,8 +427,8 @@ def with_code(verdict: Verdict, found: Choice | None, parts: list[Part]) -> Verd
 
 
 def _fold_noise(table: ReportTable, found: Compared, used: Any, event: Any) -> float:
-    """How far the probabilities out of fold are from those of the calibrator of all rows, as the
-    standard deviation by the jackknife of the folds; 0 where it is not known.
+    """Standard deviation of the calibrator's probabilities, by the jackknife of the folds: from the
+    distance of those out of fold to those of the calibrator of all rows; 0 where it is not known.
     """
     if found.evaluation != "out-of-fold" or table.domain is REGRESSION or found.n_splits is None:
         return 0.0
@@ -586,7 +586,7 @@ def part_of(
 
 
 def _gain(table: ReportTable, scores: dict[str, Score], n: float, found: Compared) -> Gain | None:
-    """What calibration gains on ``n`` rows: for an automatic choice of classes by its own folds."""
+    """Gain of the calibration on ``n`` rows: of an automatic choice of classes by its own folds."""
     gain, fitted = table.gain(scores, n), found.fitted
     if gain is None or table.domain is not CLASSIFICATION or not hasattr(fitted, "score_"):
         return gain

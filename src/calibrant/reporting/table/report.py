@@ -204,7 +204,8 @@ class TableReport:
         by = (
             "outcome, risk and fold"
             if fits is None
-            else f"outcome{', fold' if fits.n_splits else ''} and risk, before and after calibration"
+            else f"outcome{', fold' if fits.n_splits else ''} and risk, before and after"
+            " calibration"
         )
         cells = (
             f"merged in {len(record):,} cells of the {by}, no wider than"
