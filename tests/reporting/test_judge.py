@@ -80,7 +80,9 @@ def every_combination():
                 gain(9.0 if facts["helps"] else 1.0) if facts["tried"] else None,
                 CHANGED if facts["changed"] else None,
                 None,
-                "for site 3, where 30 % is predicted and 40 % observed",
+                "for site 3, where 30 % is predicted and 40 % observed"
+                if facts["repaired"]
+                else "",
                 0.0,
                 facts["repaired"],
                 facts["by_group"],

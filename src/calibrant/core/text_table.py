@@ -47,22 +47,23 @@ def cut_note(shown: int, count: int, where: str = "frame() has all") -> list[str
 
 
 def wrapped(text: str, width: int, indent: str = "", most: int | None = None) -> list[str]:
-    """Lines of at most ``width`` characters, broken at blanks, the later ones indented; only a word
-    that is longer than a line is broken.
+    """Lines of at most ``width`` characters, broken at blanks, not before %, the later ones
+    indented; only a word that is longer than a line is broken.
 
     Examples
     --------
     >>> wrapped("one two three", 8, "  ")
     ['one two', '  three']
     """
-    return wrap(
-        text,
+    lines = wrap(
+        text.replace(" %", "\xa0%"),
         width,
         subsequent_indent=indent,
         break_on_hyphens=False,
         max_lines=most,
         placeholder=" …",
     )
+    return [line.replace("\xa0%", " %") for line in lines]
 
 
 def text_table(

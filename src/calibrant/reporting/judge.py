@@ -105,7 +105,7 @@ class Evidence:
     gain : of the calibration; None without one, and on the rows that it was fitted on
     changed : the change over time, if there is an alarm
     where : the worst groups in words, of those after calibration, if it was measured
-    worst : the worst group before calibration, with what was predicted and observed, in words
+    worst : the worst group that is off before calibration, with what was predicted and observed
     surely : by how much the worst group is surely off
     repaired : whether groups were off before calibration and fewer are off after it
     by_group : whether the calibration was by group
@@ -240,12 +240,13 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     gain: Any = evidence.gain
     before, after = evidence.before, evidence.after
     fault = f"{words.fault} " if before.seen or evidence.off else ""
+    farthest = f" They are farthest off {evidence.worst}." if evidence.worst else ""
     help_, action = "Calibration", f"Use the calibrated {words.things}."
     if advised_state(evidence) == "calibrate by group":
-        fault = f"The {words.things} are off {evidence.worst}. "
+        fault, farthest = f"The {words.things} are off {evidence.worst}. ", ""
         help_, action = "Calibration by group", f"Use the {words.things} calibrated by group."
     surely = "clearly" if gain.clear else "probably"
-    sentence = f"{fault}{_off_by(before)}. {help_} {surely} helps: {gain.words}"
+    sentence = f"{fault}{_off_by(before)}.{farthest} {help_} {surely} helps: {gain.words}"
     if after is not None and after.high < before.high:
         sentence += f", and the {words.things} are then within {points(after.high)}"
     remains = _remains(evidence)
@@ -266,12 +267,10 @@ def _remains(evidence: Evidence) -> str:
 
 
 def _off(evidence: Evidence, words: Words) -> tuple[str, str]:
-    where = ""
-    if evidence.before.tail is not None:
+    where = f" They are off for {evidence.where}." if evidence.group_off else ""
+    if evidence.before.tail is not None and not where:
         low, high = evidence.before.tails[evidence.before.tail]
         where = f" The {evidence.before.tail} are off by at least {points(max(low, -high))}."
-    elif evidence.group_off:
-        where = f" They are off for {evidence.where}."
     tried = " The calibration tried does not help." if evidence.gain is not None else ""
     todo = OTHERS if tried else FIRST
     sentence = f"{words.fault} {_off_by(evidence.before)}.{where}{tried}"

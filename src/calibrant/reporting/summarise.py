@@ -620,6 +620,7 @@ def _of_groups(audit: dict[str, Any] | None, of: str) -> tuple[str | None, str, 
     worst = audit["worst"][0]
     predicted, observed = (percent(worst["before"][key]) for key in ("said", "came"))
     words = f"for {worst['group']}, where {predicted} is predicted and {observed} observed"
+    words = words if audit["before"]["n_off"] else ""
     return worst_groups(last), words, max(sure, default=0.0), repaired
 
 
