@@ -49,7 +49,10 @@ OF_ONE_KIND = {
     "RegressionMeanMetric",
 }
 #: Functions that open the door.
-DOORS = {("predictions.py", "read"), ("read.py", "read"), ("read.py", "read_forecast")}
+DOORS = {
+    *(("predictions.py", "read"), ("read.py", "read"), ("read.py", "read_forecast")),
+    ("forecast_record.py", "read_forecast"),
+}
 CROSSINGS = """
 import json, sys, warnings
 import numpy as np
@@ -65,7 +68,9 @@ p = rng.uniform(0.02, 0.98, 300)
 P, y = np.column_stack([1 - p, p]), (rng.random(300) < p**1.5).astype(int)
 out = {{}}
 for name, arguments in (("classes", (y, P)), ("numbers", (rng.normal(size=300), np.zeros(300), np.full(300, 0.8)))):
-    identity = cb.calibrators.Identity() if name == "classes" else cb.regression.ForecastIdentity()
+    # An older house has scalings instead of calibrators.
+    first = getattr(cb, "calibrators", None) or cb.scalings
+    identity = first.Identity() if name == "classes" else cb.regression.ForecastIdentity()
     cb.report(*arguments, calibrator=identity, n_resamples=2)
     count["n"] = 0
     sys.setprofile(seen)
