@@ -387,7 +387,8 @@ def require_option(name: str, value: object, options: Iterable[object]) -> None:
     # An array compares item by item, so that the search itself would fail.
     if not (isinstance(value, str | Real | np.generic | None) and value in known):
         *most, last = (f'"{one}"' if isinstance(one, str) else str(one) for one in known)
-        raise InputError(f"{name} must be {', '.join(most)} or {last}; got {value!r}.")
+        rule = f"{', '.join(most)} or {last}" if most else last
+        raise InputError(f"{name} must be {rule}; got {value!r}.")
 
 
 def require_not_negative(name: str, value: bool | float | str) -> None:

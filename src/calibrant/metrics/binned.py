@@ -504,8 +504,7 @@ class DebiasedCalibrationError(
 
     def _check(self) -> None:
         super()._check()
-        if self.norm == "max":
-            raise InputError('norm must be 1 or 2; got "max", whose bias is unknown.')
+        require_option("norm", self.norm, (1, 2))
 
     def _pairs(self, record: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         return [record.pair(self.target)]

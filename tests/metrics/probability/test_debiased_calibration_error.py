@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,9 @@ def test_the_interval_keeps_the_metrics_own_value():
 def test_refuses_the_largest_gap():
     with pytest.raises(InputError, match="norm must be 1 or 2"):
         debiased([0], [0.5], norm="max")
+
+
+@pytest.mark.parametrize("norm", [3, 1.5, "max"])
+def test_a_norm_without_a_known_bias_is_refused(norm):
+    with pytest.raises(InputError, match=re.escape(f"norm must be 1 or 2; got {norm!r}.")):
+        debiased([0, 1, 1], [0.1, 0.9, 0.6], norm=norm)
