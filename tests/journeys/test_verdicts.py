@@ -62,3 +62,36 @@ def test_a_log_names_the_question_that_is_off():
         state = "calibrate" if calibrator is None else "off, and no calibrator was tried"
         assert found["state"] == state
         assert "river" in found["sentence"]
+
+
+def test_a_map_of_both_periods_does_not_hide_a_change():
+    """A calibrator fitted before and after a change averages them."""
+    rng = np.random.default_rng(1000)
+    z = rng.normal(-0.5, 1.5, 2_000)
+    p = 1.0 / (1.0 + np.exp(-z))
+    days = np.datetime64("2025-01-01") + np.arange(2_000) // 6
+    for shift, slope, state in ((0.8, 1.0, "it has changed"), (0.0, 0.6, "calibrate")):
+        true = slope * z + shift * (np.arange(2_000) >= 1_000)
+        y = (rng.random(2_000) < 1.0 / (1.0 + np.exp(-true))).astype(int)
+        found = cb.report(y, p, calibrator=cb.Platt(), times=days, n_resamples=2).to_dict()
+        assert found["verdict"]["state"] == state
+
+
+def test_ranges_are_of_rows_and_never_silly():
+    rng = np.random.default_rng(4)
+    z = rng.normal(size=1_000)
+    p, none = 1.0 / (1.0 + np.exp(-z)), cb.calibrators.Identity()
+    y = (rng.random(1_000) < p).astype(int)
+
+    def verdict(*arguments, **options):
+        return cb.report(*arguments, calibrator=none, n_resamples=2, **options).to_dict()["verdict"]
+
+    assert verdict(y, y * 1.0)["off_by"]["before"][1] > 0.1
+    assert verdict([0], [0.5])["off_by"]["before"][1] <= 100.0
+    assert verdict([0], [0.5])["sentence"].startswith("0 events in 1 row: too few")
+    assert np.isfinite(verdict(y, p, sample_weight=np.full(1_000, 1e9))["off_by"]["before"]).all()
+    alone, together = (verdict(y, p, cluster=c) for c in (None, np.arange(1_000) // 100))
+    wanted = [
+        int(v["action"].split("About ")[1].split()[0].replace(",", "")) for v in (alone, together)
+    ]
+    assert wanted[0] < wanted[1]

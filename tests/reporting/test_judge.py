@@ -40,6 +40,7 @@ def measured(low: float = 0.0, high: float = 0.05, seen: bool = False, **more) -
         {"offset": 0.01},
         MARGIN,
         900.0,
+        900.0,
         low,
         high,
         **more,
@@ -193,10 +194,10 @@ def test_a_group_that_is_surely_off_is_named():
     [
         (
             "re-offset",
-            "Fit the calibrator again on the 1,234 rows since 2024-06; one offset for all of them"
+            "Fit a calibrator on the 1,234 rows since 2024-06; one number for all of them"
             " suffices.",
         ),
-        ("re-fit", "Fit the calibrator again on the 1,234 rows since 2024-06."),
+        ("re-fit", "Fit a calibrator on the 1,234 rows since 2024-06."),
         ("wait", "Collect more rows after 2024-06, then fit the calibrator on them."),
     ],
 )
@@ -212,7 +213,16 @@ def test_a_change_is_dated_and_has_its_remedy(remedy, words):
 @pytest.mark.parametrize("name", [*CHECKS, "spread", "shape", "coverage", "std"])
 def test_each_check_has_words_for_what_remains(name):
     after = Miscalibration(
-        0.01, {name: 0.01, "other": 0.5}, 0.9, 0.05, {"offset": 0.01}, 0.02, 900.0, 0.03, 0.06
+        0.01,
+        {name: 0.01, "other": 0.5},
+        0.9,
+        0.05,
+        {"offset": 0.01},
+        0.02,
+        900.0,
+        900.0,
+        0.03,
+        0.06,
     )
     found = judged(Evidence(measured(), after, gain=gain(9.0)), WORDS, "", "use")
     assert found.action == f"Use the calibrated risks, but {REMAINS[name]}."

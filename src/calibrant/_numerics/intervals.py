@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 #: Squared estimates, in units of their noise, from which on the noise does not count.
-LARGEST_SQUARES = 1e12
+LARGEST_SQUARES = 1e6
 #: Below this many hits or misses the coverage of Wilson's interval falls as low as 84 %.
 FEW = 10.0
 

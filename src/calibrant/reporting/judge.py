@@ -8,7 +8,10 @@ beside it as a range; few rows make the range wide and never the advice empty.
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from calibrant.core.text_table import percent
+from calibrant.reporting.drift import Drift
 from calibrant.reporting.miscalibration import Miscalibration, points
 from calibrant.reporting.summary import Verdict
 
@@ -21,6 +24,8 @@ __all__ = [
     "Gain",
     "Words",
     "advised_state",
+    "changed_of",
+    "counted",
     "gain_of",
     "judged",
 ]
@@ -41,8 +46,10 @@ CALIBRATED = ("calibrate by group", "calibrate")
 #: Gain of the rows, in nats, from which a calibrator is advised, and is advised as clearly better;
 #: and the least gain of a row, as a share of the loss or, of error bars, in nats.
 ENOUGH, CLEAR, SHARE = 3.0, 8.0, 0.003
+#: Standard errors by which the mean gap must differ before and after a change.
+SURELY = 3.0
 OTHERS = "Try another calibrator, more rows or other features."
-FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
+FIRST = "Fit a calibrator, and measure it on rows that it has not seen, as a report does."
 #: What remains, by the check that says most.
 REMAINS = {
     "offset": "the mean is still off",
@@ -152,6 +159,17 @@ class Words:
     columns: tuple[str, str] = ("predicted", "observed")
 
 
+def counted(n: float, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1.0, "row"), counted(2000.0, "event")
+    ('1 row', '2,000 events')
+    """
+    return f"{n:,.0f} {what}{'' if round(n) == 1 else 's'}"
+
+
 def gain_of(loss: Any, n: float, *, relative: bool) -> Gain | None:
     """The gain in the score ``loss`` (a Score before and after) on ``n`` independent rows; None
     where it is not known.
@@ -163,6 +181,32 @@ def gain_of(loss: Any, n: float, *, relative: bool) -> Gain | None:
     share = mean / before if relative and before > 0.0 else mean
     size = f"{percent(share)}" if relative else f"{mean:.2g} a row"
     return Gain(n * mean, share, f"the {loss.name} falls by {size}")
+
+
+def changed_of(found: Drift | None, *, sure: bool = False) -> Changed | None:
+    """Return the change over time of an alarm, unless the predictions were never right; with
+    ``sure`` only where the mean gap since then differs from that before by three standard errors.
+    """
+    if found is None or found.advice is None or found.advice.alarm_time is None:
+        return None
+    curve, since = found.before, str(found.advice.since)
+    place = next(i for i, time in enumerate(curve.time) if str(time) == since)
+    if place == 0:
+        return None
+    sides = [
+        (
+            float(curve.n[rows].sum()),
+            float(np.average(curve.confidence[rows], weights=curve.n[rows])),
+            float(np.average(curve.accuracy[rows], weights=curve.n[rows])),
+        )
+        for rows in (slice(None, place), slice(place, None))
+    ]
+    (_, *then), (n, predicted, observed) = sides
+    noise = sum(rate * (1.0 - rate) / rows for rows, _, rate in sides)
+    moved = abs((predicted - observed) - (then[0] - then[1]))
+    if sure and moved <= SURELY * np.sqrt(noise):
+        return None
+    return Changed(since, predicted, observed, n, found.advice.decision)
 
 
 def advised_state(evidence: Evidence) -> str:
@@ -181,7 +225,9 @@ def advised_state(evidence: Evidence) -> str:
 
     Examples
     --------
-    >>> few = Miscalibration(0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02, 100.0, 0.0, 0.1)
+    >>> few = Miscalibration(
+    ...     0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02, 100.0, 100.0, 0.0, 0.1
+    ... )
     >>> advised_state(Evidence(few)), advised_state(Evidence(few, gain=Gain(4.0, 0.01, "")))
     ('use as they are', 'calibrate')
     """
@@ -218,7 +264,7 @@ def _vetoed(evidence: Evidence, words: Words) -> tuple[str, str]:
 
 
 def _few(evidence: Evidence, words: Words) -> tuple[str, str]:
-    sentence = f"{words.rows} are too few to judge the {words.things}."
+    sentence = f"{words.rows}: too few to judge the {words.things}."
     return sentence, f"Collect rows until there are {evidence.few}, then measure again."
 
 
@@ -230,9 +276,10 @@ def _changed(evidence: Evidence, words: Words) -> tuple[str, str]:
         f" {predicted}, {percent(found.observed)} {observed} in {found.rows:,.0f} rows."
     )
     since = f"the {found.rows:,.0f} rows since {found.since}"
+    again = "Fit a calibrator" if evidence.after is None else "Fit the calibrator again"
     return sentence, {
-        "re-offset": f"Fit the calibrator again on {since}; one offset for all of them suffices.",
-        "re-fit": f"Fit the calibrator again on {since}.",
+        "re-offset": f"{again} on {since}; one number for all of them suffices.",
+        "re-fit": f"{again} on {since}.",
     }.get(found.remedy, f"Collect more rows after {found.since}, then fit the calibrator on them.")
 
 
@@ -243,7 +290,7 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     farthest = f" They are farthest off {evidence.worst}." if evidence.worst else ""
     help_, action = "Calibration", f"Use the calibrated {words.things}."
     if advised_state(evidence) == "calibrate by group":
-        fault, farthest = f"The {words.things} are off {evidence.worst}. ", ""
+        fault, farthest = f"The {words.things} are off {evidence.worst or 'for some groups'}. ", ""
         help_, action = "Calibration by group", f"Use the {words.things} calibrated by group."
     surely = "clearly" if gain.clear else "probably"
     sentence = f"{fault}{_off_by(before)}.{farthest} {help_} {surely} helps: {gain.words}"
@@ -278,13 +325,15 @@ def _off(evidence: Evidence, words: Words) -> tuple[str, str]:
 
 
 def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
-    before = evidence.before
-    sentence = (
-        f"Nothing is wrong that {words.rows} can show: {words.means}; {_off_by(before).lower()}."
-    )
+    before, off_by = evidence.before, _off_by(evidence.before).lower()
+    sentence = f"Nothing is wrong that {words.rows} can show: {words.means}; {off_by}."
+    if before.seen or before.low > 0.0:
+        why = "and calibration gains too little" if evidence.gain else "but not surely by more than"
+        why += "" if evidence.gain else f" {points(before.margin)}"
+        sentence = f"{words.fault} {off_by.capitalize()}, {why}."
     action = f"Use the {words.things} as they are."
-    if before.high > before.margin and before.n > 0.0:
-        rows = _rounded(before.n * (before.high / before.margin) ** 2)
+    if before.high > before.margin and before.rows > 0.0:
+        rows = _rounded(before.rows * (before.high / before.margin) ** 2)
         action += (
             f" About {rows:,} rows would show whether they are within {points(before.margin)}."
         )

@@ -62,7 +62,7 @@ class Miscalibration(Known):
     excess : the error that chance does not explain, a root mean square over parts or groups
     detectable : by family, the smallest mean error that these rows show in 19 of 20 samples
     margin : the largest error that would not matter
-    n : rows that count as independent
+    rows, n : rows, and how many of them count as independent
     low, high : limits (95 %) of the typical error, the root mean square of that of parts
     tails : by name, the limits (95 % for all) of the observed rate less the mean prediction
     """
@@ -73,6 +73,7 @@ class Miscalibration(Known):
     excess: float
     detectable: dict[str, float]
     margin: float
+    rows: float = 0.0
     n: float = 0.0
     low: float = 0.0
     high: float = 1.0
@@ -161,6 +162,7 @@ def miscalibration(
         excess=float(np.sqrt(np.maximum(sizes[0] - sizes[1:].mean(axis=0), 0.0).max())),
         detectable=_detectable(score, weight * worth, slope, groups),
         margin=margin,
+        rows=total,
         n=total * worth,
         low=low,
         high=high,
@@ -272,8 +274,11 @@ def typical_error(
         part, int(part.max()) + 1, [hit - score, (hit - score) ** 2, score * (1.0 - score)], weight
     )
     mass, gap, square, bernoulli = sums[:, 0], *(sums[:, 1:] / sums[:, :1]).T
-    variance = np.maximum(bernoulli, square - gap**2)
-    return squared_limits(float(mass @ gap**2 / mass.sum()), variance / n)
+    # Where nothing can vary, as at exactly 0 and 1, the rows say that little does.
+    least = np.where(bernoulli > 0.0, 0.0, 1.0 / (n * mass / mass.sum() + 2.0))
+    variance = np.maximum(np.maximum(bernoulli, square - gap**2), least)
+    low, high = squared_limits(float(mass @ gap**2 / mass.sum()), variance / n)
+    return min(low, 1.0), min(high, 1.0)
 
 
 def _sums(

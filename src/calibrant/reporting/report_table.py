@@ -59,8 +59,6 @@ RANKING = (metrics.confidence_spread, metrics.confidence_auroc, metrics.area_und
 #: Largest product of rows, classes and resamples in one bootstrap; the interval is left out below
 #: 100 resamples.
 BOOTSTRAP_BUDGET = 4e8
-#: Fewest rows of a verdict.
-FEWEST_ROWS = 20
 #: Bins of the curves of models that are compared.
 COMPARED_BINS = 10
 #: Largest number of resamples of the rankings, which sort the rows in each one.
@@ -172,12 +170,14 @@ class ReportTable(ABC):
     ----------
     domain : the kind of prediction
     n_bins : default number of bins of the reliability curve
+    fewest : fewest rows of a verdict
     resamples_all : whether every alternative gets bootstrap intervals, or only the chosen one
     target : "answer" or "event": the outcome whose probability ``said`` returns
     """
 
     domain: ClassVar[Domain]
     n_bins: ClassVar[int] = 15
+    fewest: ClassVar[int] = 20
     resamples_all: ClassVar[bool] = True
     target: ClassVar[str] = "answer"
 
@@ -325,7 +325,7 @@ class ReportTable(ABC):
         """Return how many rows there must be at least, in words, where there are fewer; ``found``
         is the quality.
         """
-        return f"at least {FEWEST_ROWS}" if found.n < FEWEST_ROWS else None
+        return f"at least {self.fewest}" if found.n < self.fewest else None
 
     def gain(self, scores: dict[str, Score], n: float) -> Gain | None:
         """Return what calibration gains on ``n`` independent rows that it has not seen."""

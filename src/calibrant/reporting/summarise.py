@@ -40,7 +40,7 @@ from calibrant.reporting.compared import (
 from calibrant.reporting.compared_scores import Score, score_table
 from calibrant.reporting.drift import drift, methods_by_class, read_times
 from calibrant.reporting.event.task import EVENT
-from calibrant.reporting.judge import CALIBRATED, Changed, Evidence, Gain
+from calibrant.reporting.judge import CALIBRATED, Changed, Evidence, Gain, changed_of
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.quality import evaluation_cautions
 from calibrant.reporting.report_table import Asked, Decisions, ReportTable
@@ -420,7 +420,7 @@ def with_code(verdict: Verdict, found: Choice | None, parts: list[Part]) -> Verd
     """
     if found is None or verdict.state not in (*CALIBRATED, "it has changed"):
         return verdict
-    since = next((c.since for part in parts if (c := _changed(part.drift)) is not None), None)
+    since = next((c.since for part in parts if (c := changed_of(part.drift)) is not None), None)
     changed = verdict.state == "it has changed"
     rows = [f"# names with _calibration: the rows since {since} only"] if changed else []
     return replace(verdict, code=[*found.code[:1], *rows, *found.code[1:]])
@@ -545,8 +545,8 @@ def part_of(
         table.few(quality),
         table.example(seen.before, asked.level),
         None if against["after"] is None else _gain(table, told, against["before"].n, found),
-        _changed(over_time),
-        *_of_groups(audit, of),
+        changed_of(over_time) or _averaged_change(table, found, asked),
+        *_of_groups(audit, of, table.domain is not REGRESSION),
         groups is not None and found.calibrator.tags.takes_groups,
     )
     sections = table.sections(seen, asked, used, chance)
@@ -593,20 +593,21 @@ def _gain(table: ReportTable, scores: dict[str, Score], n: float, found: Compare
     return replace(gain, nats=n * (fitted.uncalibrated_score_ - fitted.score_))
 
 
-def _changed(found: Any) -> Changed | None:
-    """Return the change over time of an alarm, unless the predictions were never right."""
-    if found is None or found.advice is None or found.advice.alarm_time is None:
+def _averaged_change(table: ReportTable, found: Compared, asked: Asked) -> Changed | None:
+    """Return the change of the uncalibrated predictions where the calibrated ones have no alarm: a
+    fit over both periods averages them.
+    """
+    if found.after is None or asked.times is None:
         return None
-    curve, since = found.before, found.advice.since
-    place = next(i for i, time in enumerate(curve.time) if str(time) == str(since))
-    if place == 0:
-        return None
-    rows, *means = (values[place:] for values in (curve.n, curve.confidence, curve.accuracy))
-    predicted, observed = (float(np.average(mean, weights=rows)) for mean in means)
-    return Changed(str(since), predicted, observed, float(rows.sum()), found.advice.decision)
+    pairs = {"before": table.said(found.before), "after": None}
+    return changed_of(
+        drift(asked.times, pairs, "before", found.before.weight, None, table.target), sure=True
+    )
 
 
-def _of_groups(audit: dict[str, Any] | None, of: str) -> tuple[str | None, str, float, bool]:
+def _of_groups(
+    audit: dict[str, Any] | None, of: str, rates: bool
+) -> tuple[str | None, str, float, bool]:
     """(the worst groups in words, the worst before calibration, by how much the worst is surely
     off, whether the calibration repaired any).
     """
@@ -620,7 +621,7 @@ def _of_groups(audit: dict[str, Any] | None, of: str) -> tuple[str | None, str, 
     worst = audit["worst"][0]
     predicted, observed = (percent(worst["before"][key]) for key in ("said", "came"))
     words = f"for {worst['group']}, where {predicted} is predicted and {observed} observed"
-    words = words if audit["before"]["n_off"] else ""
+    words = words if rates and audit["before"]["n_off"] else ""
     return worst_groups(last), words, max(sure, default=0.0), repaired
 
 

@@ -5,7 +5,7 @@ calibration in one, and the numbers behind them.
 from typing import Any
 
 from calibrant.core.text_table import percent, rounded
-from calibrant.reporting.judge import Evidence, Words, judged
+from calibrant.reporting.judge import Evidence, Words, counted, judged
 from calibrant.reporting.miscalibration import Miscalibration, could_show
 from calibrant.reporting.summary import Verdict
 
@@ -73,7 +73,7 @@ def _words(model: str, quality: Any, evidence: Evidence, detail: str) -> Words:
         "underconfident": f"The model is not sure enough: {sure}, {right} of the time.",
     }.get(model, f"The model’s confidences are off in places{at(evidence.example, 'right')}.")
     means = f"{sure}, {right} of the time"
-    rows = f"{quality.n:,.0f} rows"
+    rows = counted(quality.n, "row")
     return Words("confidences", fault, means, rows, detail, ("sure", "right"))
 
 

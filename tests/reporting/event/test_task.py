@@ -155,7 +155,7 @@ def test_the_fault_is_named_in_plain_words(risk, slope, words):
     chance = SimpleNamespace(observed=0.02, high=0.01)
     quality = SimpleNamespace(risk=risk, rate=0.2, events=200.0, n=1000.0)
     off = Miscalibration(
-        0.01, {"binned": 0.01}, 0.9, 0.05, {"offset": 0.01}, 0.02, 1000.0, 0.05, 0.1
+        0.01, {"binned": 0.01}, 0.9, 0.05, {"offset": 0.01}, 0.02, 1000.0, 1000.0, 0.05, 0.1
     )
     found = verdict(scores, chance, quality, "", "none", Evidence(off, example=(0.9, 0.7)))
     assert found.state == "off, and no calibrator was tried"

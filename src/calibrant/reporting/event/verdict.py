@@ -3,7 +3,7 @@
 from typing import Any
 
 from calibrant.core.text_table import percent, rounded
-from calibrant.reporting.judge import Evidence, Words, judged
+from calibrant.reporting.judge import Evidence, Words, counted, judged
 from calibrant.reporting.miscalibration import could_show
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import WORDS, about_calibration, about_model, calibration_of
@@ -55,7 +55,7 @@ def _words(model: str, scores: Any, quality: Any, evidence: Evidence, detail: st
             else "too high in places and too low in others"
         )
         fault = f"The risks are {kind}{_at(evidence.example)}."
-    rows = f"{quality.events:,.0f} events in {quality.n:,.0f} rows"
+    rows = f"{counted(quality.events, 'event')} in {counted(quality.n, 'row')}"
     return Words("risks", fault, means, rows, detail)
 
 

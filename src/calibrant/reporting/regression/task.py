@@ -218,6 +218,7 @@ def miscalibration_of_forecasts(
         excess=max(float(off), 0.0),
         detectable={"offset": detectable_shift(np.array([CLAIMED]), np.array([len(held) * worth]))},
         margin=margin,
+        rows=float(len(held)),
         n=len(held) * worth,
         low=low,
         high=high,
@@ -239,7 +240,8 @@ def coverage_error(score: np.ndarray, n: float) -> tuple[float, float]:
     gap = np.searchsorted(inside, COVERAGES, side="right") / len(score) - COVERAGES
     covariance = np.minimum.outer(COVERAGES, COVERAGES) - np.outer(COVERAGES, COVERAGES)
     noise = np.clip(np.linalg.eigvalsh(covariance), 0.0, None) / (n * len(COVERAGES))
-    return squared_limits(float(gap @ gap) / len(COVERAGES), noise)
+    low, high = squared_limits(float(gap @ gap) / len(COVERAGES), noise)
+    return min(low, 1.0), min(high, 1.0)
 
 
 def _proved(score: Any) -> Gain | None:
@@ -372,6 +374,8 @@ class ErrorBars(ReportTable):
     """The report on forecasts of a number, output by output."""
 
     domain = DOMAIN
+    # The folds of fewer rows are too small for the automatic choice.
+    fewest = 30
     n_bins = 10
     resamples_all = False
 

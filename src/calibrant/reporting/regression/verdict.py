@@ -3,7 +3,7 @@
 from typing import Any
 
 from calibrant.core.text_table import percent
-from calibrant.reporting.judge import STATES, Evidence, Words, judged
+from calibrant.reporting.judge import STATES, Evidence, Words, counted, judged
 from calibrant.reporting.miscalibration import Miscalibration, could_show
 from calibrant.reporting.summary import Verdict
 from calibrant.reporting.verdict import about_calibration, calibration_of
@@ -65,7 +65,7 @@ def _words(model: str, coverage: Any, quality: Any, detail: str) -> Words:
         "overconfident": f"The error bars are too small: {held}.",
         "underconfident": f"The error bars are too large: {held}.",
     }.get(model, f"The error bars are wrong in places, though {held}.")
-    rows = f"{quality.n:,.0f} rows"
+    rows = counted(quality.n, "row")
     return Words("error bars", fault, held, rows, detail, ("claimed", "covered"))
 
 
