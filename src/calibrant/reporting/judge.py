@@ -49,7 +49,7 @@ ENOUGH, CLEAR, SHARE = 3.0, 8.0, 0.003
 #: Standard errors by which the mean gap must differ before and after a change.
 SURELY = 3.0
 OTHERS = "Try another calibrator, more rows or other features."
-FIRST = "Fit a calibrator, and measure it on rows that it has not seen, as a report does."
+FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
 #: What remains, by the check that says most.
 REMAINS = {
     "offset": "the mean is still off",
