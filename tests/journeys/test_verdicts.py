@@ -75,6 +75,9 @@ def test_a_map_of_both_periods_does_not_hide_a_change():
         y = (rng.random(2_000) < 1.0 / (1.0 + np.exp(-true))).astype(int)
         found = cb.report(y, p, calibrator=cb.Platt(), times=days, n_resamples=2).to_dict()
         assert found["verdict"]["state"] == state
+        code = "\n".join(found["verdict"]["code"])
+        assert ("the rows since 2025-" in code) == (state == "it has changed")
+        assert "Platt" in code
 
 
 def test_ranges_are_of_rows_and_never_silly():

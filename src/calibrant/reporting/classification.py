@@ -16,7 +16,7 @@ from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import states as curves
 from calibrant.reporting.compared import Compared
-from calibrant.reporting.compared_scores import Measure
+from calibrant.reporting.compared_scores import Measure, Score
 from calibrant.reporting.evidence import (
     confidence,
     distance,
@@ -26,6 +26,7 @@ from calibrant.reporting.evidence import (
     promises,
     signals,
 )
+from calibrant.reporting.judge import Gain
 from calibrant.reporting.quality import cautions, vetoes
 from calibrant.reporting.report_table import (
     COMPARED_BINS,
@@ -196,6 +197,13 @@ class Classes(ReportTable):
     def seen(self, record: Any, asked: Asked) -> Any:
         """Compute the states of all classes."""
         return Seen.of([record], asked.n_bins, asked.level)
+
+    def gain(self, scores: dict[str, Score], n: float, fitted: Any) -> Gain | None:
+        """Return the gain, of an automatic choice by its own folds."""
+        gain = super().gain(scores, n, fitted)
+        if gain is None or not hasattr(fitted, "score_"):
+            return gain
+        return replace(gain, nats=n * (fitted.uncalibrated_score_ - fitted.score_))
 
     def cautions(self, seen: Any, found: Any) -> list[str]:
         """Return the cautions about the answers and the classes."""

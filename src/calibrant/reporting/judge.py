@@ -12,7 +12,7 @@ import numpy as np
 
 from calibrant.core.text_table import percent
 from calibrant.reporting.drift import Drift
-from calibrant.reporting.miscalibration import Miscalibration, points
+from calibrant.reporting.miscalibration import Miscalibration, points, surely
 from calibrant.reporting.summary import Verdict
 
 __all__ = [
@@ -113,7 +113,7 @@ class Evidence:
     changed : the change over time, if there is an alarm
     where : the worst groups in words, of those after calibration, if it was measured
     worst : the worst group that is off before calibration, with what was predicted and observed
-    surely : by how much the worst group is surely off
+    surely : the error that the worst group has at least
     repaired : whether groups were off before calibration and fewer are off after it
     by_group : whether the calibration was by group
     """
@@ -256,7 +256,16 @@ def judged(evidence: Evidence, words: Words, model: str, calibration: str) -> Ve
         "before": [100.0 * before.low, 100.0 * before.high],
         "after": None if after is None else 100.0 * after.high,
     }
-    return Verdict(state, sentence, action, words.detail, model, calibration, off_by)
+    code = _rows_to_fit(evidence.changed) if state == "it has changed" else []
+    return Verdict(state, sentence, action, words.detail, model, calibration, off_by, code)
+
+
+def _rows_to_fit(changed: Changed | None) -> list[str]:
+    return (
+        []
+        if changed is None
+        else [f"# names with _calibration: the rows since {changed.since} only"]
+    )
 
 
 def _vetoed(evidence: Evidence, words: Words) -> tuple[str, str]:
@@ -292,8 +301,8 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     if advised_state(evidence) == "calibrate by group":
         fault, farthest = f"The {words.things} are off {evidence.worst or 'for some groups'}. ", ""
         help_, action = "Calibration by group", f"Use the {words.things} calibrated by group."
-    surely = "clearly" if gain.clear else "probably"
-    sentence = f"{fault}{_off_by(before)}.{farthest} {help_} {surely} helps: {gain.words}"
+    how = "clearly" if gain.clear else "probably"
+    sentence = f"{fault}{_off_by(before)}.{farthest} {help_} {how} helps: {gain.words}"
     if after is not None and after.high < before.high:
         sentence += f", and the {words.things} are then within {points(after.high)}"
     remains = _remains(evidence)
@@ -316,8 +325,8 @@ def _remains(evidence: Evidence) -> str:
 def _off(evidence: Evidence, words: Words) -> tuple[str, str]:
     where = f" They are off for {evidence.where}." if evidence.group_off else ""
     if evidence.before.tail is not None and not where:
-        low, high = evidence.before.tails[evidence.before.tail]
-        where = f" The {evidence.before.tail} are off by at least {points(max(low, -high))}."
+        least = surely(*evidence.before.tails[evidence.before.tail])
+        where = f" The {evidence.before.tail} are off by at least {points(least)}."
     tried = " The calibration tried does not help." if evidence.gain is not None else ""
     todo = OTHERS if tried else FIRST
     sentence = f"{words.fault} {_off_by(evidence.before)}.{where}{tried}"
@@ -328,8 +337,8 @@ def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
     before, off_by = evidence.before, _off_by(evidence.before).lower()
     sentence = f"Nothing is wrong that {words.rows} can show: {words.means}; {off_by}."
     if before.seen or before.low > 0.0:
-        why = "and calibration gains too little" if evidence.gain else "but not surely by more than"
-        why += "" if evidence.gain else f" {points(before.margin)}"
+        unsure = f"but not surely by more than {points(before.margin)}"
+        why = "and calibration gains too little" if evidence.gain else unsure
         sentence = f"{words.fault} {off_by.capitalize()}, {why}."
     action = f"Use the {words.things} as they are."
     if before.high > before.margin and before.rows > 0.0:

@@ -26,6 +26,7 @@ __all__ = [
     "draws_of",
     "miscalibration",
     "points",
+    "surely",
     "typical_error",
 ]
 
@@ -97,7 +98,7 @@ class Miscalibration(Known):
     @property
     def tail(self) -> str | None:
         """The tail that is surely off by more than the margin, if any."""
-        sure = {name: max(low, -high) for name, (low, high) in self.tails.items()}
+        sure = {name: surely(*limits) for name, limits in self.tails.items()}
         worst = max(sure, key=lambda name: sure[name], default=None)
         return worst if worst is not None and sure[worst] > self.margin else None
 
@@ -105,6 +106,11 @@ class Miscalibration(Known):
     def worst(self) -> str:
         """The check with the strongest evidence."""
         return min(self.checks, key=lambda name: self.checks[name])
+
+
+def surely(low: float, high: float) -> float:
+    """Size that a gap within these limits has at least; negative where they hold 0."""
+    return max(low, -high)
 
 
 def _own_margin(rate: float) -> float:
@@ -231,10 +237,7 @@ def _tails(score: np.ndarray, weight: np.ndarray) -> dict[str, np.ndarray]:
         low = score[order[min(np.searchsorted(below, share), len(score) - 1)]]
         high = score[order[min(np.searchsorted(below, 1.0 - share), len(score) - 1)]]
         for name, rows in (("lowest", score <= low), ("highest", score >= high)):
-            if (
-                weight[rows].sum() >= TAIL_ROWS
-                and weight[rows].sum() <= TIED * share * weight.sum()
-            ):
+            if TAIL_ROWS <= weight[rows].sum() <= TIED * share * weight.sum():
                 found[f"{name} {100 * share:.0f} %"] = rows
     return found
 
@@ -259,14 +262,14 @@ def typical_error(
     variances are :math:`v_b / n` (:func:`~calibrant._numerics.intervals.squared_limits`).
 
     Parameters
-        ----------
-        score, hit, weight : (n,) probability, outcome and weight
-        n : rows that count as independent
+    ----------
+    score, hit, weight : (n,) probability, outcome and weight
+    n : rows that count as independent
 
-        Returns
-        -------
-        tuple of float
-            A lower limit of 0 says that chance alone explains all.
+    Returns
+    -------
+    tuple of float
+        A lower limit of 0 says that chance alone explains all.
     """
     count = int(np.clip(round(TYPICAL * n**POWER), *TYPICAL_PARTS))
     part = equal_mass_groups(score, count, weight)

@@ -171,6 +171,7 @@ class ReportTable(ABC):
     domain : the kind of prediction
     n_bins : default number of bins of the reliability curve
     fewest : fewest rows of a verdict
+    rates : whether what is said of a row is its own probability
     resamples_all : whether every alternative gets bootstrap intervals, or only the chosen one
     target : "answer" or "event": the outcome whose probability ``said`` returns
     """
@@ -178,6 +179,7 @@ class ReportTable(ABC):
     domain: ClassVar[Domain]
     n_bins: ClassVar[int] = 15
     fewest: ClassVar[int] = 20
+    rates: ClassVar[bool] = True
     resamples_all: ClassVar[bool] = True
     target: ClassVar[str] = "answer"
 
@@ -327,8 +329,10 @@ class ReportTable(ABC):
         """
         return f"at least {self.fewest}" if found.n < self.fewest else None
 
-    def gain(self, scores: dict[str, Score], n: float) -> Gain | None:
-        """Return what calibration gains on ``n`` independent rows that it has not seen."""
+    def gain(self, scores: dict[str, Score], n: float, fitted: Any) -> Gain | None:
+        """Return what calibration gains on ``n`` independent rows that it has not seen; ``fitted``
+        is the calibrator on all rows, where its fit made the folds.
+        """
         return gain_of(scores[CHOSEN_BY[self.domain].score.key], n, relative=True)
 
     def verdict(

@@ -38,10 +38,10 @@ from calibrant.reporting.compared import (
     several,
 )
 from calibrant.reporting.compared_scores import Score, score_table
-from calibrant.reporting.drift import drift, methods_by_class, read_times
+from calibrant.reporting.drift import Drift, drift, methods_by_class, read_times
 from calibrant.reporting.event.task import EVENT
-from calibrant.reporting.judge import CALIBRATED, Changed, Evidence, Gain, changed_of
-from calibrant.reporting.miscalibration import Miscalibration
+from calibrant.reporting.judge import CALIBRATED, Changed, Evidence, changed_of
+from calibrant.reporting.miscalibration import Miscalibration, surely
 from calibrant.reporting.quality import evaluation_cautions
 from calibrant.reporting.report_table import Asked, Decisions, ReportTable
 from calibrant.reporting.states import by_feature, by_group, worth_of
@@ -403,7 +403,7 @@ def summary_of(
         About.of(found.before, {}) if about is None else about,
         data,
         method,
-        with_code(table.overall({part.name: part.verdict for part in parts}), chosen_for, parts),
+        with_code(table.overall({part.name: part.verdict for part in parts}), chosen_for),
         [*evaluation_cautions(found.evaluation, dated=asked.dated), *_cautions(parts)],
         parts,
         chosen_for,
@@ -414,23 +414,22 @@ def summary_of(
     )
 
 
-def with_code(verdict: Verdict, found: Choice | None, parts: list[Part]) -> Verdict:
-    """Return the verdict with the code of the calibrator, where it is advised, after a change on
-    the rows since then.
+def with_code(verdict: Verdict, found: Choice | None) -> Verdict:
+    """Return the verdict with the code of the calibrator, where it is advised; what the verdict has
+    as code says on which rows.
     """
-    if found is None or verdict.state not in (*CALIBRATED, "it has changed"):
+    if found is None:
+        return replace(verdict, code=[])
+    if verdict.state not in (*CALIBRATED, "it has changed"):
         return verdict
-    since = next((c.since for part in parts if (c := changed_of(part.drift)) is not None), None)
-    changed = verdict.state == "it has changed"
-    rows = [f"# names with _calibration: the rows since {since} only"] if changed else []
-    return replace(verdict, code=[*found.code[:1], *rows, *found.code[1:]])
+    return replace(verdict, code=[*found.code[:1], *verdict.code, *found.code[1:]])
 
 
 def _fold_noise(table: ReportTable, found: Compared, used: Any, event: Any) -> float:
     """Standard deviation of the calibrator's probabilities, by the jackknife of the folds: from the
     distance of those out of fold to those of the calibrator of all rows; 0 where it is not known.
     """
-    if found.evaluation != "out-of-fold" or table.domain is REGRESSION or found.n_splits is None:
+    if found.evaluation != "out-of-fold" or found.n_splits is None or not table.rates:
         return 0.0
     again = applied(used, found.before if found.whole is None else found.whole.before)
     again = again if event is None else again.as_pair(event)
@@ -544,9 +543,9 @@ def part_of(
         next(iter(table.vetoes(seen.before, quality)), None),
         table.few(quality),
         table.example(seen.before, asked.level),
-        None if against["after"] is None else _gain(table, told, against["before"].n, found),
-        changed_of(over_time) or _averaged_change(table, found, asked),
-        *_of_groups(audit, of, table.domain is not REGRESSION),
+        None if against["after"] is None else table.gain(told, against["before"].n, found.fitted),
+        changed_of(over_time) or _averaged_change(table, found, asked, over_time),
+        *_of_groups(audit, of, table.rates),
         groups is not None and found.calibrator.tags.takes_groups,
     )
     sections = table.sections(seen, asked, used, chance)
@@ -585,19 +584,13 @@ def part_of(
     )
 
 
-def _gain(table: ReportTable, scores: dict[str, Score], n: float, found: Compared) -> Gain | None:
-    """Gain of the calibration on ``n`` rows: of an automatic choice of classes by its own folds."""
-    gain, fitted = table.gain(scores, n), found.fitted
-    if gain is None or table.domain is not CLASSIFICATION or not hasattr(fitted, "score_"):
-        return gain
-    return replace(gain, nats=n * (fitted.uncalibrated_score_ - fitted.score_))
-
-
-def _averaged_change(table: ReportTable, found: Compared, asked: Asked) -> Changed | None:
+def _averaged_change(
+    table: ReportTable, found: Compared, asked: Asked, over_time: Drift | None
+) -> Changed | None:
     """Return the change of the uncalibrated predictions where the calibrated ones have no alarm: a
     fit over both periods averages them.
     """
-    if found.after is None or asked.times is None:
+    if over_time is None or over_time.of == "before":
         return None
     pairs = {"before": table.said(found.before), "after": None}
     return changed_of(
@@ -615,7 +608,7 @@ def _of_groups(
         return None, "", 0.0, False
     last = audit[of] or audit["before"]
     gaps = [one[of] or one["before"] for one in audit["worst"]]
-    sure = [max(gap["low"], -gap["high"]) for gap in gaps if gap["outcome"] == "off"]
+    sure = [surely(gap["low"], gap["high"]) for gap in gaps if gap["outcome"] == "off"]
     after = audit["after"]
     repaired = after is not None and after["n_off"] < audit["before"]["n_off"]
     worst = audit["worst"][0]

@@ -376,6 +376,7 @@ class ErrorBars(ReportTable):
     domain = DOMAIN
     # The folds of fewer rows are too small for the automatic choice.
     fewest = 30
+    rates = False
     n_bins = 10
     resamples_all = False
 
@@ -488,7 +489,7 @@ class ErrorBars(ReportTable):
     def example(self, seen: Any, level: float) -> None:
         """Return None: the words on error bars are about all intervals."""
 
-    def gain(self, scores: dict[str, Any], n: float) -> Gain | None:
+    def gain(self, scores: dict[str, Any], n: float, fitted: Any) -> Gain | None:
         """Return the gain in the NLL, or where there is none that which the CRPS proves."""
         return gain_of(scores["nll"], n, relative=False) or _proved(scores["crps"])
 
