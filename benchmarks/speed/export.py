@@ -26,7 +26,7 @@ import calibrant as cb
 from calibrant import export
 from calibrant.core.compiled import Compiled
 from calibrant.export.subject import QUANTILES
-from calibrant.reporting.compared import shown_name
+from calibrant.reporting.calibrate import shown_name
 
 CLASSES, ROWS = 4, 2_000
 METHODS = [

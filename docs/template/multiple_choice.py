@@ -21,8 +21,8 @@ from calibrant.core.domain import Domain
 from calibrant.core.given import PlainRows
 from calibrant.errors import InputError
 from calibrant.metrics.several import CHOSEN_BY, Choosing
-from calibrant.reporting.compared import CODE, RESOLVE, adopted
-from calibrant.reporting.summarise import TABLES
+from calibrant.reporting.calibrate import CODE, RESOLVE, adopted
+from calibrant.reporting.measure import TABLES
 
 __all__ = ["QUESTIONS", "QuestionLoss", "QuestionTemperature", "Questions", "question_log_loss"]
 

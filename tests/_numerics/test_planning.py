@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from calibrant._numerics.logistic import sigmoid
+from calibrant._numerics.intervals import squared_limits
 from calibrant._numerics.planning import (
     auroc_rows,
     beta_law,
     class_laws,
-    detectable_shift,
     normal_law,
     ratio_standard_error,
     true_rates,
+    typical_parts,
+    typical_rows,
 )
 
 
@@ -68,36 +69,16 @@ def test_rates_at_a_threshold_by_hand():
     assert specificity == pytest.approx(0.4 / 0.7)
 
 
-# -- detectable ---------------------------------------------------------------------------------
-# What a sample would have shown.
+@pytest.mark.parametrize(("risk", "margin"), [(0.5, 0.02), (0.1, 0.02), (0.002, 0.002)])
+def test_rows_of_a_typical_error_solve_their_own_equation(risk, margin):
+    risks, ones = risk * np.linspace(0.999, 1.001, 2000), np.ones(2000)
+    rows = typical_rows(risks, ones, margin)
+    parts = typical_parts(rows)
+    noise = np.full(parts, risk * (1.0 - risk) / rows)
+    assert squared_limits(float(noise.sum()), noise)[1] == pytest.approx(margin, rel=1e-3)
 
 
-def test_of_one_risk_it_is_the_textbooks_two_binomials():
-    """p = .5, n = 100: q solves 100 (q - .5) = 1.96 x 5 + 1.645 sqrt(100 q (1 - q))."""
-    gap = detectable_shift(np.full(100, 0.5), np.ones(100))
-    q = 0.5 + gap
-    assert 100.0 * gap == pytest.approx(
-        1.959964 * 5.0 + 1.644854 * np.sqrt(100.0 * q * (1.0 - q)), rel=1e-5
-    )
-    assert detectable_shift(np.full(10, 0.5), np.full(10, 10.0)) == pytest.approx(gap)
-
-
-def test_few_rows_show_nothing_and_many_show_little():
-    assert detectable_shift(np.full(4, 0.1), np.ones(4)) > 0.6
-    assert detectable_shift(np.full(1, 0.5), np.ones(1)) == pytest.approx(0.5)
-    assert detectable_shift(np.full(1_000_000, 0.1), np.ones(1_000_000)) < 0.002
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_so_large_an_offset_is_seen_in_19_of_20_samples(seed):
-    rng = np.random.default_rng(seed)
-    z = rng.normal(-1.0, 1.0, 400)
-    p, ones = sigmoid(z), np.ones(400)
-    gap = detectable_shift(p, ones)
-    low, high = 0.0, 5.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if (sigmoid(z + middle) - p).mean() < gap else (low, middle)
-    drawn = (rng.random((2000, 400)) < sigmoid(z + high)).sum(axis=1)
-    seen = np.abs(drawn - p.sum()) > 1.959964 * np.sqrt((p * (1.0 - p)).sum())
-    assert seen.mean() >= 0.935
+def test_a_margin_that_no_sample_misses_needs_few_rows():
+    risks, ones = np.linspace(0.1, 0.9, 100), np.ones(100)
+    assert typical_rows(risks, ones, 0.3) < 30.0
+    assert typical_rows(risks, ones, 0.01) > 3.0 * typical_rows(risks, ones, 0.02)

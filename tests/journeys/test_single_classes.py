@@ -7,7 +7,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.predictions import read
-from calibrant.reporting.compared import compare
+from calibrant.reporting.calibrate import compare
 from calibrant.reporting.drift import UNCALIBRATED, methods_by_class
 
 pytest.importorskip("jinja2")

@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.predictions import read
-from calibrant.reporting.compared import alternatives, best
+from calibrant.reporting.calibrate import alternatives, best
 from calibrant.reporting.compared_scores import Change, Estimate, Score
 
 RECORDS = {

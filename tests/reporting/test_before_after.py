@@ -6,7 +6,7 @@ from calibrant.core.folds import out_of_fold
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.reporting.compared import compare, final
+from calibrant.reporting.calibrate import compare, final
 
 
 def classes(n=300, seed=0):

@@ -8,7 +8,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.predictions import read
-from calibrant.reporting.compared import Compared
+from calibrant.reporting.calibrate import Compared
 from calibrant.reporting.drift import UNCALIBRATED, methods_by_class
 
 

@@ -3,7 +3,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.predictions import read
-from calibrant.reporting.compared import choice
+from calibrant.reporting.calibrate import choice
 from calibrant.reporting.evidence import confidence
 
 

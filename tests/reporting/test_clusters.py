@@ -10,7 +10,7 @@ from calibrant import metrics
 from calibrant.core.groups import clustered
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
-from calibrant.reporting.compared import compare
+from calibrant.reporting.calibrate import compare
 from calibrant.reporting.states import Seen
 from calibrant.reporting.summary import chance_error
 

@@ -1,5 +1,5 @@
 import calibrant as cb
-from calibrant.reporting.compared import shown_name
+from calibrant.reporting.calibrate import shown_name
 
 
 def test_each_by_the_label_it_declares():

@@ -6,22 +6,22 @@ from types import SimpleNamespace
 
 import pytest
 
+from calibrant.reporting.compared_scores import Gain, gain_of
 from calibrant.reporting.judge import (
     CALIBRATED,
     REMAINS,
     STATES,
     Changed,
     Evidence,
-    Gain,
     Words,
     advised_state,
-    gain_of,
     judged,
 )
 from calibrant.reporting.miscalibration import CHECKS, Miscalibration, points
 
 MARGIN = 0.02
 WORDS = Words(
+    "overestimates",
     "risks",
     "The risks are too high.",
     "30 % predicted on average, 29 % observed",
@@ -36,9 +36,8 @@ def measured(low: float = 0.0, high: float = 0.05, seen: bool = False, **more) -
         0.01 if seen else 0.6,
         {"offset": 0.5, "slope": 0.01 if seen else 0.4},
         0.7,
-        0.0,
-        {"offset": 0.01},
         MARGIN,
+        5600.0,
         900.0,
         900.0,
         low,
@@ -103,7 +102,7 @@ def test_every_combination_of_facts_has_the_first_state_of_the_table():
 
 def test_every_combination_has_a_sentence_and_an_action_that_fit_its_state():
     for evidence, _ in every_combination():
-        found = judged(evidence, WORDS, "calibrated", "none")
+        found = judged(evidence, WORDS, "none")
         for words in (found.sentence, found.action):
             assert words[0] == words[0].upper()
             assert words.endswith(".")
@@ -134,15 +133,13 @@ CHANGED_STATE = "it has changed"
 def test_a_calibration_is_advised_from_three_nats_on(nats, share, state):
     found = Evidence(measured(), measured(), gain=gain(nats, share))
     assert advised_state(found) == state
-    told = judged(found, WORDS, "", "")
+    told = judged(found, WORDS, "")
     assert ("probably helps" in told.sentence) == (state == "calibrate")
 
 
 def test_a_clear_gain_needs_no_second_look():
     few, many = (
-        judged(
-            Evidence(measured(0.03, seen=True), measured(high=0.04), gain=gain(n)), WORDS, "", ""
-        )
+        judged(Evidence(measured(0.03, seen=True), measured(high=0.04), gain=gain(n)), WORDS, "")
         for n in (4.0, 9.0)
     )
     assert few.sentence == (
@@ -155,7 +152,7 @@ def test_a_clear_gain_needs_no_second_look():
 
 
 def test_what_nothing_shows_is_used_and_says_how_many_rows_would_show_it():
-    found = judged(Evidence(measured()), WORDS, "", "none")
+    found = judged(Evidence(measured()), WORDS, "none")
     assert found.sentence == (
         "Nothing is wrong that 40 events in 900 rows can show: 30 % predicted on average, 29 %"
         " observed; typically off by at most 5 points."
@@ -163,13 +160,31 @@ def test_what_nothing_shows_is_used_and_says_how_many_rows_would_show_it():
     assert found.action == (
         "Use the risks as they are. About 5,600 rows would show whether they are within 2 points."
     )
-    sure = judged(Evidence(measured(0.0, 0.01)), WORDS, "", "none")
+    sure = judged(Evidence(measured(0.0, 0.01)), WORDS, "none")
     assert sure.action == "Use the risks as they are."
+
+
+def test_what_is_shown_to_be_right_everywhere_says_how_far_each_part_can_be_off():
+    tails = {"highest 1 %": (-0.03, 0.09), "highest 5 %": (-0.01, 0.04)}
+    sure = replace(measured(0.0, 0.01, tails=tails), equivalence=0.01)
+    found = judged(Evidence(sure), WORDS, "none")
+    assert found.sentence.endswith(
+        "typically off by at most 1 point. They are within 2 points in every fifth of the rows, the"
+        " highest 1 % within 9 points, the highest 5 % within 4 points."
+    )
+
+
+def test_a_gain_without_a_fault_says_what_was_predicted_and_observed():
+    found = judged(Evidence(measured(), measured(high=0.07), gain=gain(4.0)), WORDS, "use")
+    assert found.sentence == (
+        "30 % predicted on average, 29 % observed. Typically off by at most 5 points. Calibration"
+        " probably helps: the log loss falls by 2 %."
+    )
 
 
 def test_a_tail_that_is_surely_off_forbids_their_use():
     tails = {"highest 1 %": (-0.30, -0.20), "lowest 5 %": (-0.01, 0.04)}
-    found = judged(Evidence(measured(tails=tails)), WORDS, "", "none")
+    found = judged(Evidence(measured(tails=tails)), WORDS, "none")
     assert found.state == "off, and no calibrator was tried"
     assert "The highest 1 % are off by at least 20 points." in found.sentence
     near = measured(tails={"highest 1 %": (-0.30, -0.01)})
@@ -178,14 +193,14 @@ def test_a_tail_that_is_surely_off_forbids_their_use():
 
 def test_a_group_that_is_surely_off_is_named():
     group = Evidence(measured(), where="site 3", surely=0.04)
-    found = judged(group, WORDS, "", "none")
+    found = judged(group, WORDS, "none")
     assert found.state == "off, and no calibrator was tried"
     assert "They are off for site 3." in found.sentence
     tried = replace(group, after=measured(), gain=gain(9.0))
-    told = judged(tried, WORDS, "", "use").action
+    told = judged(tried, WORDS, "use").action
     assert told.startswith("Use the calibrated risks, but they are still off for site 3")
     assert "calibration by group is tried" in told
-    told = judged(replace(tried, by_group=True), WORDS, "", "use").action
+    told = judged(replace(tried, by_group=True), WORDS, "use").action
     assert told == "Use the calibrated risks, but they are still off for site 3."
 
 
@@ -202,7 +217,7 @@ def test_a_group_that_is_surely_off_is_named():
     ],
 )
 def test_a_change_is_dated_and_has_its_remedy(remedy, words):
-    found = judged(Evidence(measured(), changed=replace(CHANGED, remedy=remedy)), WORDS, "", "none")
+    found = judged(Evidence(measured(), changed=replace(CHANGED, remedy=remedy)), WORDS, "none")
     assert found.state == "it has changed"
     assert found.sentence == (
         "The risks have changed since 2024-06: 30.0 % predicted, 45.0 % observed in 1,234 rows."
@@ -216,15 +231,14 @@ def test_each_check_has_words_for_what_remains(name):
         0.01,
         {name: 0.01, "other": 0.5},
         0.9,
-        0.05,
-        {"offset": 0.01},
         0.02,
+        5600.0,
         900.0,
         900.0,
         0.03,
         0.06,
     )
-    found = judged(Evidence(measured(), after, gain=gain(9.0)), WORDS, "", "use")
+    found = judged(Evidence(measured(), after, gain=gain(9.0)), WORDS, "use")
     assert found.action == f"Use the calibrated risks, but {REMAINS[name]}."
 
 

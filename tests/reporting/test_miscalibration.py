@@ -1,4 +1,4 @@
-"""The joint test of a report, its equivalence and what rows could have shown."""
+"""The joint test of a report, its equivalence, and how many rows it wants."""
 
 from types import SimpleNamespace
 
@@ -12,6 +12,7 @@ from calibrant.core.forecast_record import read_forecast
 from calibrant.core.groups import clustered
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
+from calibrant.metrics import validation_size
 from calibrant.reporting.miscalibration import miscalibration
 from calibrant.reporting.regression.task import miscalibration_of_forecasts
 
@@ -74,9 +75,7 @@ def test_what_is_off_is_found_and_named(shift, slope, worst):
     assert found.seen
     assert not found.within
     assert found.worst in worst
-    assert found.excess == pytest.approx(
-        np.sqrt(np.mean((sigmoid(slope * z + shift) - p) ** 2)), rel=0.25
-    )
+    assert found.low < np.sqrt(np.mean((sigmoid(slope * z + shift) - p) ** 2)) < found.high
 
 
 def test_a_group_that_is_off_is_named():
@@ -89,7 +88,6 @@ def test_a_group_that_is_off_is_named():
     assert found.seen
     assert found.worst == "group"
     assert not of(p, y).checks.keys() & {"group"}
-    assert found.detectable["group"] > found.detectable["offset"]
 
 
 def test_clusters_are_one_row():
@@ -110,9 +108,7 @@ def test_many_rows_are_within_the_margin_and_few_are_not():
     _, p, rng = sample(60_000, 8, 0.0)
     y = (rng.random(60_000) < p + 0.003 * np.sin(9.0 * p)).astype(int)
     assert of(p, y).within
-    few = of(p[:300], y[:300])
-    assert not few.within
-    assert not few.shows
+    assert not of(p[:300], y[:300]).within
 
 
 def test_the_margin_of_a_rare_event_is_a_fifth_of_its_rate():
@@ -127,6 +123,19 @@ def test_the_margin_of_a_rare_event_is_a_fifth_of_its_rate():
     )
     with pytest.raises(InputError, match="margin must be between 0 and 1"):
         cb.report(y, p, margin=2.0)
+
+
+@pytest.mark.parametrize("spread", [0.4, 2.0])
+def test_as_many_rows_as_are_wanted_show_true_risks_to_be_within_the_margin(spread):
+    """The number of a report is that of a plan for the same risks, and holds on average."""
+    _, p, rng = sample(2000, 9, 0.0, spread)
+    wanted = of(p, (rng.random(2000) < p).astype(int)).wanted
+    planned = validation_size(risks=p, margin=0.02).criteria[-1]
+    assert planned.name == "typical error"
+    assert wanted == pytest.approx(planned.rows, abs=1.0)
+    _, p, rng = sample(round(wanted), 10, 0.0, spread)
+    high = [of(p, (rng.random(len(p)) < p).astype(int), seed=seed).high for seed in range(30)]
+    assert np.mean(high) == pytest.approx(0.02, rel=0.08)
 
 
 def forecasts(n, seed, df=None, factor=1.0):
@@ -147,6 +156,12 @@ def test_true_error_bars_are_called_off_in_one_of_twenty():
 def test_wrong_error_bars_are_found_and_right_ones_shown_to_be_so():
     small = forecasts(500, 1, factor=0.6)
     assert small.seen
-    assert small.excess > 0.1
+    assert small.low > 0.05
     assert forecasts(2000, 2, df=3).worst in ("spread", "shape")
     assert forecasts(30_000, 3).within
+
+
+def test_as_many_error_bars_as_are_wanted_show_that_they_are_right():
+    wanted = round(forecasts(100, 0).wanted)
+    high = [forecasts(wanted, seed).high for seed in range(20)]
+    assert np.mean(high) == pytest.approx(0.02, rel=0.1)

@@ -61,8 +61,8 @@ def test_distance_of_confidences_is_that_of_scipy():
 
 
 def test_too_good_to_be_true_is_said():
-    P = np.tile([[0.9, 0.1], [0.2, 0.8]], (100, 1)) + np.linspace(0, 0.01, 200)[:, None] * [1, -1]
-    record = seen(read(P, [0, 1] * 100))
+    P = np.tile([[0.9, 0.1], [0.2, 0.8]], (150, 1)) + np.linspace(0, 0.01, 300)[:, None] * [1, -1]
+    record = seen(read(P, [0, 1] * 150))
     assert any("not trained on these rows" in words for words in cautions(record, quality(record)))
 
 

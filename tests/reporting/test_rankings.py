@@ -6,7 +6,7 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.core.predictions import read
-from calibrant.reporting.compared import compare
+from calibrant.reporting.calibrate import compare
 from calibrant.reporting.compared_scores import Measure, score_table
 
 

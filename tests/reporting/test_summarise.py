@@ -79,7 +79,6 @@ def test_paired_interval_of_a_mean_is_that_of_the_comparison(sharp):
 def test_verdict_on_an_overconfident_model(automatic):
     assert automatic["verdict"]["model"] == "overconfident"
     assert automatic["verdict"]["calibration"] == "use"
-    assert "automatic choice improves it" in automatic["verdict"]["detail"]
     assert automatic["verdict"]["sentence"].startswith("The model is too sure: ")
     assert "Calibration clearly helps: the log loss falls by " in automatic["verdict"]["sentence"]
     assert automatic["calibrator"]["evaluation"] == "out-of-fold"

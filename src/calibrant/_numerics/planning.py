@@ -1,4 +1,4 @@
-"""Rows needed for a stated precision, and the smallest miscalibration that a sample would show."""
+"""Rows needed for a stated precision."""
 
 import math
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 from scipy import special
 from scipy.optimize import brentq
-from scipy.special import ndtri
 
-from calibrant._numerics.logistic import log_odds, sigmoid
+from calibrant._numerics.bins import equal_mass_groups
+from calibrant._numerics.intervals import squared_limits
+from calibrant._numerics.logistic import sigmoid
 
 __all__ = [
     "auroc_rows",
     "benefit_rows",
     "beta_law",
     "class_laws",
-    "detectable_shift",
     "normal_law",
     "offset_rows",
     "ratio_rows",
@@ -23,6 +23,8 @@ __all__ = [
     "recalibration_information",
     "slope_rows",
     "true_rates",
+    "typical_parts",
+    "typical_rows",
 ]
 
 #: Grid points of the log-odds, and their range in standard deviations: the trapezoid rule is then
@@ -140,43 +142,30 @@ def true_rates(
     return float(events[acted].sum() / events.sum()), float(others[~acted].sum() / others.sum())
 
 
-#: The largest shift of the log-odds that is considered.
-FARTHEST = 40.0
+#: Parts of a typical error: this factor of the rows to this power, in these limits.
+TYPICAL, POWER, TYPICAL_PARTS = 0.75, 0.4, (5, 20)
 
 
-def detectable_shift(
-    risk: np.ndarray,
-    weight: np.ndarray,
-    toward: np.ndarray | None = None,
-    *,
-    tests: int = 1,
-    level: float = 0.95,
-    power: float = 0.95,
-) -> float:
-    r"""The largest error of risks (n,) that a test misses in 1 - ``power`` of such samples.
+def typical_parts(n: float) -> int:
+    """Return how many parts of n independent rows make their typical error."""
+    return int(np.clip(round(TYPICAL * n**POWER), *TYPICAL_PARTS))
 
-    .. math:: \sum w s (q_b - p) = z_a \sqrt{\sum w s^2 p (1 - p)} + z_c \sqrt{\sum w s^2 q_b (1 -
-        q_b)}
 
-    is solved for the shift b of the log-odds along s (``toward``; 1 is an offset, log-odds about
-    their mean a slope), to either side; a is 1 - (1 - ``level``) / (2 ``tests``), and c the power.
-    It is returned as the larger mean :math:`|q_b - p|`. If the test misses even the largest shift
-    too often, that of the largest shift is returned.
+def typical_rows(risk: np.ndarray, weight: np.ndarray, margin: float) -> float:
+    """Return the rows after which the upper limit of the typical error of true risks, (n,) with
+    their weights, is the ``margin`` on average.
 
     Examples
     --------
-    >>> round(float(detectable_shift(np.full(100, 0.5), np.ones(100))), 3)
-    0.175
+    >>> round(typical_rows(np.linspace(0.4, 0.6, 100), np.ones(100), 0.02), -2)
+    11200.0
     """
-    odds, n = log_odds(risk), weight.sum()
-    p, s = sigmoid(odds), np.ones(len(risk)) if toward is None else toward
-    noise = ndtri(1.0 - 0.5 * (1.0 - level) / tests) * np.sqrt(weight @ (s * s * p * (1.0 - p)))
-
-    def beyond(shift: float) -> float:
-        q = sigmoid(odds + shift * s)
-        missed = ndtri(power) * np.sqrt(weight @ (s * s * q * (1.0 - q)))
-        return float(abs((weight * s) @ (q - p)) - noise - missed)
-
-    far = FARTHEST / max(float(np.abs(s).max()), 1e-300)
-    shifts = [side if beyond(side) < 0.0 else brentq(beyond, 0.0, side) for side in (-far, far)]
-    return max(float(weight @ abs(sigmoid(odds + shift * s) - p)) / n for shift in shifts)
+    parts = TYPICAL_PARTS[1]
+    while True:
+        part = equal_mass_groups(risk, parts, weight)
+        noise = np.bincount(part, weight * risk * (1.0 - risk)) / np.bincount(part, weight)
+        rows = (squared_limits(float(noise.sum()), noise)[1] / margin) ** 2
+        fewer = typical_parts(rows)
+        if fewer >= parts:
+            return float(rows)
+        parts = fewer

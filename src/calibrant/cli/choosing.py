@@ -19,7 +19,7 @@ from calibrant.core.map import Map
 from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
 from calibrant.monitoring.promises import Lock, read_lock
-from calibrant.reporting.compared import resolve, shown_name
+from calibrant.reporting.calibrate import resolve, shown_name
 
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report

@@ -96,7 +96,7 @@ def fit(
     from calibrant.cli.choosing import chosen, keep, require_reference
     from calibrant.cli.large import large_fit, read_any
     from calibrant.cli.predictions import WORDS
-    from calibrant.reporting.compared import shown_name
+    from calibrant.reporting.calibrate import shown_name
 
     refuse_existing(output, force, file)
     if output.suffix == ".json" and (data := read_any(file, columns)).domain in CERTIFIED:
@@ -180,7 +180,7 @@ def _fitted(
 def _taking(calibrator: Any, groups: str | None, reference: Path | None) -> Any:
     """Return the calibrator; refuse one that cannot use the groups or the training rows."""
     from calibrant.cli.choosing import require_reference
-    from calibrant.reporting.compared import shown_name
+    from calibrant.reporting.calibrate import shown_name
 
     if groups is not None and not calibrator.tags.takes_groups:
         raise click.UsageError(

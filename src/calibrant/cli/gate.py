@@ -10,7 +10,7 @@ from calibrant.cli.methods import import_extensions
 from calibrant.cli.wording import say
 from calibrant.errors import InputError
 from calibrant.reporting.event.task import KEYS as OF_EVENTS
-from calibrant.reporting.summarise import TABLES
+from calibrant.reporting.measure import TABLES
 
 __all__ = ["Gate", "failed", "known"]
 

@@ -80,7 +80,7 @@ def _calibrators(domain: Any, makers: dict[str, Any]) -> list[Row]:
     """Return the facts of the calibrators of a domain, the default first, then by family."""
     from calibrant.calibrators.multiclass import OneVsRest
     from calibrant.core.cards import works_of
-    from calibrant.reporting.compared import RESOLVE, resolve, shown_name
+    from calibrant.reporting.calibrate import RESOLVE, resolve, shown_name
 
     default = type(resolve(None, domain)) if domain in RESOLVE else OneVsRest
     rows = []

@@ -31,8 +31,14 @@ __all__ = ["plan"]
     help="Plan this update instead of a validation.",
 )
 @click.option("--slope-width", type=float, help="Target width of the 95 % interval of the slope.")
+@click.option(
+    "--margin",
+    type=float,
+    help="The largest error that would not matter, such as 0.02: plan to show that true risks are"
+    " typically within it.",
+)
 @json_option
-def plan(threshold: Any, update: Any, as_json: Any, **given: Any) -> None:
+def plan(threshold: Any, margin: Any, update: Any, as_json: Any, **given: Any) -> None:
     """Compute how many rows the validation, or the update, of a risk model needs for intervals of
     stated widths.
 
@@ -40,17 +46,24 @@ def plan(threshold: Any, update: Any, as_json: Any, **given: Any) -> None:
     Examples:
       calibrant plan --prevalence 0.1 --auroc 0.8
       calibrant plan --beta 2 8 --slope-width 0.3 --threshold 0.2
+      calibrant plan --prevalence 0.1 --auroc 0.8 --margin 0.02
       calibrant plan --normal -2 1 --update "intercept and slope"
     """
     from calibrant.metrics import updating_size, validation_size
 
     asked = {name: value for name, value in given.items() if value is not None}
+    validation = {
+        name: value
+        for name, value in {"threshold": threshold, "margin": margin}.items()
+        if value is not None
+    }
     if update is None:
-        found = validation_size(threshold=threshold, **asked)
-    elif threshold is None:
+        found = validation_size(**validation, **asked)
+    elif not validation:
         found = updating_size(update=update, **asked)
     else:
         raise InputError(
-            "--threshold plans a validation, but --update plans an update; leave one of them out."
+            f"--{next(iter(validation))} plans a validation, but --update plans an update; leave"
+            " one of them out."
         )
     say(json.dumps(found.to_dict(), indent=1) if as_json else str(found))

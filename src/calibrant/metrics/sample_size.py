@@ -24,6 +24,7 @@ from calibrant._numerics.planning import (
     recalibration_information,
     slope_rows,
     true_rates,
+    typical_rows,
 )
 from calibrant.core import arrays
 from calibrant.core.estimators import require_option
@@ -303,6 +304,7 @@ def validation_size(
     slope_width: float | None = 0.2,
     auroc_width: float | None = 0.1,
     net_benefit_width: float | None = 0.2,
+    margin: float | None = None,
     level: float = 0.95,
     rounding: Literal["none", "pmvalsampsize"] = "none",
 ) -> SampleSize:
@@ -354,8 +356,11 @@ def validation_size(
     oe_width, slope_width, auroc_width, net_benefit_width : float or None
         The width of each interval, upper limit minus lower limit; None leaves the measure out. Net
         benefit is standardised (at most 1).
+    margin : float, optional
+        The largest error that would not matter, such as .02: plan to show that true risks are
+        typically within it, as a report says.
     level : float, default 0.95
-        The level of the intervals.
+        The level of the intervals; that of the typical error is 95 %.
     rounding : {"none", "pmvalsampsize"}
         "pmvalsampsize" repeats the rounding steps of that package (1.96 for the normal quantile,
         standard errors in steps), which change a result by up to about 0.1 %, so that its published
@@ -439,6 +444,10 @@ def validation_size(
                 net_benefit_width,
             )
         )
+    if margin is not None:
+        rows = typical_rows(law.risk, law.share, require_inside("margin", margin))
+        variance = float(law.share @ (law.risk * (1.0 - law.risk)))
+        criteria.append(("typical error", rows, 0.0, math.sqrt(variance / rows), margin))
     if not criteria:
         raise InputError(
             "at least one width must be a number; got None for every measure; set oe_width,"

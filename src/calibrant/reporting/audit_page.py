@@ -7,8 +7,8 @@ from calibrant.core.cards import Tile
 from calibrant.core.guarantee import plain
 from calibrant.core.text_table import p_text, percent, rounded
 from calibrant.reporting.figures import dots
+from calibrant.reporting.groups import drawn_groups, drawn_row
 from calibrant.reporting.markdown import head
-from calibrant.reporting.summarise import drawn_groups, drawn_row
 from calibrant.reporting.summary import SCHEMA, About, Verdict
 
 __all__ = ["FILTERS", "context", "summarise_audit", "tiles"]
@@ -63,7 +63,7 @@ def summarise_audit(
             "level": found.level,
             "about": About.of(None, named),
             "data": {"n": found.overall[0].n, "clusters": None, "weighted": False},
-            "verdict": Verdict(found.state, found.sentence, found.action, "", "", "none"),
+            "verdict": Verdict(found.state, found.sentence, found.action, "", "none"),
             "cautions": [],
             "audit": found,
             "worst": None if found.worst is None else drawn_row(found.worst),

@@ -15,8 +15,8 @@ from calibrant.core.reading import CLASSIFICATION as DOMAIN
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import states as curves
-from calibrant.reporting.compared import Compared
-from calibrant.reporting.compared_scores import Measure, Score
+from calibrant.reporting.calibrate import Compared
+from calibrant.reporting.compared_scores import Gain, Measure, Score
 from calibrant.reporting.evidence import (
     confidence,
     distance,
@@ -26,12 +26,11 @@ from calibrant.reporting.evidence import (
     promises,
     signals,
 )
-from calibrant.reporting.judge import Gain
+from calibrant.reporting.options import Settings
 from calibrant.reporting.quality import cautions, vetoes
 from calibrant.reporting.report_table import (
     COMPARED_BINS,
     RANKING,
-    Asked,
     ReportTable,
     Sections,
     affordable,
@@ -78,6 +77,8 @@ class Classes(ReportTable):
     """Report on the answers of a classifier and on its classes."""
 
     domain = DOMAIN
+    cautions = staticmethod(cautions)
+    vetoes = staticmethod(vetoes)
 
     def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the confidence, and whether the predicted class is the true one."""
@@ -194,9 +195,9 @@ class Classes(ReportTable):
             *(Measure(metric, few, analytic=True) for metric in SIDES),
         ]
 
-    def seen(self, record: Any, asked: Asked) -> Any:
+    def seen(self, record: Any, settings: Settings) -> Any:
         """Compute the states of all classes."""
-        return Seen.of([record], asked.n_bins, asked.level)
+        return Seen.of([record], settings.n_bins, settings.level)
 
     def gain(self, scores: dict[str, Score], n: float, fitted: Any) -> Gain | None:
         """Return the gain, of an automatic choice by its own folds."""
@@ -204,14 +205,6 @@ class Classes(ReportTable):
         if gain is None or not hasattr(fitted, "score_"):
             return gain
         return replace(gain, nats=n * (fitted.uncalibrated_score_ - fitted.score_))
-
-    def cautions(self, seen: Any, found: Any) -> list[str]:
-        """Return the cautions about the answers and the classes."""
-        return cautions(seen, found)
-
-    def vetoes(self, seen: Any, found: Any) -> list[str]:
-        """Return the cautions that rule out advice, such as exchanged columns."""
-        return vetoes(seen, found)
 
     def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
         """Return the sums of the record itself, which is faster than pairs."""
@@ -221,22 +214,22 @@ class Classes(ReportTable):
         """Return the record itself, for an audit of the answers."""
         return record, "answer"
 
-    def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
+    def sections(self, found: Compared, settings: Settings, used: Any, chance: Any) -> Any:
         """Build the sections of the answers, the classes and the calibrator."""
-        before, shown, level = found.before, found.shown, asked.level
-        near = explained(used, before.rows, asked.random_state)
+        before, shown, level = found.before, found.shown, settings.level
+        near = explained(used, before.rows, settings.random_state)
         drawn = curves.of_classes(shown, level)
         return ClassSections(
-            **answer_sections(found, asked),
+            **answer_sections(found, settings),
             confusion=curves.confusion(shown.counts),
             classes=PredictedClasses("before" if shown is before else "after", shown.table),
             class_curves=drawn,
             class_densities=curves.densities_of_classes(before, drawn),
             confidence=confidence(used, before.rows, found.evaluation),
-            signals=signals(near, before.rows, level, asked.random_state),
+            signals=signals(near, before.rows, level, settings.random_state),
             latent=latent(used, before.rows, level),
             promises=promises(before.rows),
-            distance=distance(near, level, asked.random_state),
+            distance=distance(near, level, settings.random_state),
             label_stability=label_stability(used, before.rows),
         )
 

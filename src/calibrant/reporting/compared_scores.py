@@ -7,12 +7,27 @@ from typing import Any
 import numpy as np
 
 from calibrant.core.metric_kinds import Metric
+from calibrant.core.text_table import percent
 from calibrant.errors import InputError
 from calibrant.metrics.comparison import PairedDifference, meaning, paired_difference
 
-__all__ = ["Change", "Estimate", "Measure", "Score", "apart", "as_it_is", "reading", "score_table"]
+__all__ = [
+    "Change",
+    "Estimate",
+    "Gain",
+    "Measure",
+    "Score",
+    "apart",
+    "as_it_is",
+    "gain_of",
+    "reading",
+    "score_table",
+]
 
 LEAST_RESAMPLES = 2
+#: Gain of the rows, in nats, from which a calibrator is advised, and is advised as clearly better;
+#: and the least gain of a row, as a share of the loss or, of error bars, in nats.
+ENOUGH, CLEAR, SHARE = 3.0, 8.0, 0.003
 #: Share of the distance to the best value below which a change matters to nobody.
 TRIFLE = 0.01
 NOT_RESAMPLED = "not resampled"
@@ -54,6 +69,27 @@ class Estimate:
     high: float | None = None
     estimate: float | None = None
     method: str = NOT_RESAMPLED
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Gain of a calibration on rows that it has not seen: in nats of all rows, and of a row as a
+    share of the loss (of error bars in nats); in words.
+    """
+
+    nats: float
+    share: float
+    words: str
+
+    @property
+    def enough(self) -> bool:
+        """Whether the gain is reason to calibrate."""
+        return self.nats > ENOUGH and self.share > SHARE
+
+    @property
+    def clear(self) -> bool:
+        """Whether the gain is beyond doubt."""
+        return self.nats > CLEAR
 
 
 @dataclass(frozen=True)
@@ -237,3 +273,16 @@ def _moved(first: Estimate, then: Estimate, change: Change, ends: tuple[float, f
         for one in (then.value, then.low, then.high)
     )
     return replace(then, value=value, low=low, high=high, estimate=value)
+
+
+def gain_of(loss: Any, n: float, *, relative: bool) -> Gain | None:
+    """The gain in the score ``loss`` (a Score before and after) on ``n`` independent rows; None
+    where it is not known.
+    """
+    before, after = loss.before.value, None if loss.after is None else loss.after.value
+    if before is None or after is None:
+        return None
+    mean = before - after
+    share = mean / before if relative and before > 0.0 else mean
+    size = f"{percent(share)}" if relative else f"{mean:.2g} a row"
+    return Gain(n * mean, share, f"the {loss.name} falls by {size}")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EVERY",
     "ByClass",
+    "DatedAdvice",
     "Drift",
     "MethodInClass",
     "PredictedClass",
@@ -209,8 +210,9 @@ class GroupDrift:
 class Drift:
     """Calibration over time, before and after; ``of`` names the one that advice and groups are for.
 
-    The advice is None for weighted rows, because copies of rows would raise false alarms. Groups
-    with an alarm come first, then the largest.
+    The advice is None for weighted rows, because copies of rows would raise false alarms; that on
+    the uncalibrated predictions, where the calibrated ones are watched, is ``hidden``: a fit over
+    both periods averages a change. Groups with an alarm come first, then the largest.
     """
 
     every: str
@@ -219,6 +221,7 @@ class Drift:
     after: DriftCurve | None
     advice: DatedAdvice | None
     groups: list[GroupDrift]
+    hidden: DatedAdvice | None = None
 
 
 def read_times(times: Any, every: str, record: ForecastRecord | Predictions) -> Times | None:
@@ -312,6 +315,7 @@ def drift(
         after,
         _advice(monitors[watched], weight),
         by_group,
+        None if watched == "before" else _advice(monitors["before"], weight),
     )
 
 

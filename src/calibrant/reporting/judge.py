@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from calibrant.core.text_table import percent
-from calibrant.reporting.drift import Drift
+from calibrant.reporting.compared_scores import Gain
+from calibrant.reporting.drift import DatedAdvice, Drift
 from calibrant.reporting.miscalibration import Miscalibration, points, surely
-from calibrant.reporting.summary import Verdict
+from calibrant.reporting.summary import Measured, Verdict
 
 __all__ = [
     "CALIBRATED",
@@ -21,12 +22,10 @@ __all__ = [
     "STATES",
     "Changed",
     "Evidence",
-    "Gain",
     "Words",
     "advised_state",
-    "changed_of",
     "counted",
-    "gain_of",
+    "evidence_of",
     "judged",
 ]
 
@@ -43,11 +42,10 @@ STATES = (
 )
 #: States whose advice is to use what was calibrated.
 CALIBRATED = ("calibrate by group", "calibrate")
-#: Gain of the rows, in nats, from which a calibrator is advised, and is advised as clearly better;
-#: and the least gain of a row, as a share of the loss or, of error bars, in nats.
-ENOUGH, CLEAR, SHARE = 3.0, 8.0, 0.003
 #: Standard errors by which the mean gap must differ before and after a change.
 SURELY = 3.0
+#: How the name of all groups together begins.
+EVERY = "all"
 OTHERS = "Try another calibrator, more rows or other features."
 FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
 #: What remains, by the check that says most.
@@ -63,27 +61,6 @@ REMAINS = {
     "coverage": "90 % intervals still hold too much or too little",
     "std": "small and large error bars are not equally right",
 }
-
-
-@dataclass(frozen=True)
-class Gain:
-    """Gain of a calibration on rows that it has not seen: in nats of all rows, and of a row as a
-    share of the loss (of error bars in nats); in words.
-    """
-
-    nats: float
-    share: float
-    words: str
-
-    @property
-    def enough(self) -> bool:
-        """Whether the gain is reason to calibrate."""
-        return self.nats > ENOUGH and self.share > SHARE
-
-    @property
-    def clear(self) -> bool:
-        """Whether the gain is beyond doubt."""
-        return self.nats > CLEAR
 
 
 @dataclass(frozen=True)
@@ -147,15 +124,15 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Words:
-    """Parts of a verdict in plain words: what the predictions are called, what is wrong with them,
-    what was predicted and observed on average, and how many rows there are.
+    """Parts of a verdict in plain words: the model in a word, what the predictions are called, what
+    is wrong with them, what was predicted and observed on average, and how many rows there are.
     """
 
+    model: str
     things: str
     fault: str
     means: str
     rows: str
-    detail: str = ""
     columns: tuple[str, str] = ("predicted", "observed")
 
 
@@ -170,26 +147,35 @@ def counted(n: float, what: str) -> str:
     return f"{n:,.0f} {what}{'' if round(n) == 1 else 's'}"
 
 
-def gain_of(loss: Any, n: float, *, relative: bool) -> Gain | None:
-    """The gain in the score ``loss`` (a Score before and after) on ``n`` independent rows; None
-    where it is not known.
+def evidence_of(part: Measured, *, rates: bool) -> Evidence:
+    """Return the facts of a measured output; ``rates`` says whether what is predicted of a row is
+    its own probability.
     """
-    before, after = loss.before.value, None if loss.after is None else loss.after.value
-    if before is None or after is None:
-        return None
-    mean = before - after
-    share = mean / before if relative and before > 0.0 else mean
-    size = f"{percent(share)}" if relative else f"{mean:.2g} a row"
-    return Gain(n * mean, share, f"the {loss.name} falls by {size}")
+    drift, tested = part.drift, part.miscalibration
+    changed = None
+    if drift is not None:
+        changed = _changed_since(drift, drift.advice) or _changed_since(drift, drift.hidden)
+    return Evidence(
+        tested["before"],
+        tested["after"],
+        next(iter(part.vetoes), None),
+        part.few,
+        part.example,
+        part.gain,
+        changed,
+        *_of_groups(part.audit, part.of, rates),
+        part.by_group,
+    )
 
 
-def changed_of(found: Drift | None, *, sure: bool = False) -> Changed | None:
-    """Return the change over time of an alarm, unless the predictions were never right; with
-    ``sure`` only where the mean gap since then differs from that before by three standard errors.
+def _changed_since(drift: Drift, advice: DatedAdvice | None) -> Changed | None:
+    """Return the change over time of an alarm, unless the predictions were never right; one that a
+    calibrator hides only where the mean gap since then differs from that before by three standard
+    errors.
     """
-    if found is None or found.advice is None or found.advice.alarm_time is None:
+    if advice is None or advice.alarm_time is None:
         return None
-    curve, since = found.before, str(found.advice.since)
+    curve, since = drift.before, str(advice.since)
     place = next(i for i, time in enumerate(curve.time) if str(time) == since)
     if place == 0:
         return None
@@ -204,9 +190,40 @@ def changed_of(found: Drift | None, *, sure: bool = False) -> Changed | None:
     (_, *then), (n, predicted, observed) = sides
     noise = sum(rate * (1.0 - rate) / rows for rows, _, rate in sides)
     moved = abs((predicted - observed) - (then[0] - then[1]))
-    if sure and moved <= SURELY * np.sqrt(noise):
+    if advice is drift.hidden and moved <= SURELY * np.sqrt(noise):
         return None
-    return Changed(since, predicted, observed, n, found.advice.decision)
+    return Changed(since, predicted, observed, n, advice.decision)
+
+
+def _of_groups(
+    audit: dict[str, Any] | None, of: str, rates: bool
+) -> tuple[str | None, str, float, bool]:
+    """(the worst groups in words, the worst before calibration, by how much the worst is surely
+    off, whether the calibration repaired any).
+    """
+    if audit is None:
+        return None, "", 0.0, False
+    last = audit[of] or audit["before"]
+    gaps = [one[of] or one["before"] for one in audit["worst"]]
+    sure = [surely(gap["low"], gap["high"]) for gap in gaps if gap["outcome"] == "off"]
+    after = audit["after"]
+    repaired = after is not None and after["n_off"] < audit["before"]["n_off"]
+    worst = audit["worst"][0]
+    predicted, observed = (percent(worst["before"][key]) for key in ("said", "came"))
+    words = f"for {worst['group']}, where {predicted} is predicted and {observed} observed"
+    words = words if rates and audit["before"]["n_off"] else ""
+    return _worst_groups(last), words, max(sure, default=0.0), repaired
+
+
+def _worst_groups(audit: dict[str, Any]) -> str | None:
+    """Name the worst group that is off, and the number of others."""
+    if not audit["off"]:
+        return None
+    if audit["n_off"] == audit["n_groups"] > 1:
+        return f"{EVERY} {audit['n_off']} groups"
+    others = audit["n_off"] - 1
+    more = f" and {others} other group{'s' if others > 1 else ''}" if others else ""
+    return f"{audit['off'][0]}{more}"
 
 
 def advised_state(evidence: Evidence) -> str:
@@ -225,9 +242,7 @@ def advised_state(evidence: Evidence) -> str:
 
     Examples
     --------
-    >>> few = Miscalibration(
-    ...     0.4, {"offset": 0.4}, 0.9, 0.0, {"offset": 0.1}, 0.02, 100.0, 100.0, 0.0, 0.1
-    ... )
+    >>> few = Miscalibration(0.4, {"offset": 0.4}, 0.9, 0.02, 9e3, 100.0, 100.0, 0.0, 0.1)
     >>> advised_state(Evidence(few)), advised_state(Evidence(few, gain=Gain(4.0, 0.01, "")))
     ('use as they are', 'calibrate')
     """
@@ -245,9 +260,9 @@ def advised_state(evidence: Evidence) -> str:
     return "use as they are"
 
 
-def judged(evidence: Evidence, words: Words, model: str, calibration: str) -> Verdict:
+def judged(evidence: Evidence, words: Words, calibration: str) -> Verdict:
     """Return the verdict: its state, what is so, what to do, and how far off the predictions are;
-    ``model`` and ``calibration`` are kept for gates.
+    ``calibration`` is the calibration in a word.
     """
     state = advised_state(evidence)
     sentence, action = WRITTEN[state](evidence, words)
@@ -257,7 +272,7 @@ def judged(evidence: Evidence, words: Words, model: str, calibration: str) -> Ve
         "after": None if after is None else 100.0 * after.high,
     }
     code = _rows_to_fit(evidence.changed) if state == "it has changed" else []
-    return Verdict(state, sentence, action, words.detail, model, calibration, off_by, code)
+    return Verdict(state, sentence, action, words.model, calibration, off_by, code)
 
 
 def _rows_to_fit(changed: Changed | None) -> list[str]:
@@ -295,7 +310,8 @@ def _changed(evidence: Evidence, words: Words) -> tuple[str, str]:
 def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     gain: Any = evidence.gain
     before, after = evidence.before, evidence.after
-    fault = f"{words.fault} " if before.seen or evidence.off else ""
+    fault = words.fault if before.seen or evidence.off else f"{words.means}."
+    fault += " "
     farthest = f" They are farthest off {evidence.worst}." if evidence.worst else ""
     help_, action = "Calibration", f"Use the calibrated {words.things}."
     if advised_state(evidence) == "calibrate by group":
@@ -336,17 +352,28 @@ def _off(evidence: Evidence, words: Words) -> tuple[str, str]:
 def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
     before, off_by = evidence.before, _off_by(evidence.before).lower()
     sentence = f"Nothing is wrong that {words.rows} can show: {words.means}; {off_by}."
+    sentence += f" {_everywhere(before)}" if before.within else ""
     if before.seen or before.low > 0.0:
         unsure = f"but not surely by more than {points(before.margin)}"
         why = "and calibration gains too little" if evidence.gain else unsure
         sentence = f"{words.fault} {off_by.capitalize()}, {why}."
     action = f"Use the {words.things} as they are."
-    if before.high > before.margin and before.rows > 0.0:
-        rows = _rounded(before.rows * (before.high / before.margin) ** 2)
+    if before.high > before.margin:
         action += (
-            f" About {rows:,} rows would show whether they are within {points(before.margin)}."
+            f" About {_rounded(before.wanted):,} rows would show whether they are within"
+            f" {points(before.margin)}."
         )
     return sentence, action
+
+
+def _everywhere(found: Miscalibration) -> str:
+    """How far off the parts and the tails can be."""
+    ends = [
+        f"the {name} within {points(max(abs(low), abs(high)))}"
+        for name, (low, high) in found.tails.items()
+    ]
+    within = f"They are within {points(found.margin)} in every fifth of the rows"
+    return f"{', '.join([within, *ends])}."
 
 
 def _off_by(found: Miscalibration) -> str:

@@ -290,7 +290,7 @@ def _of_one(summary: dict[str, Any]) -> list[str]:
     parts += [MEASURED[summary["calibrator"]["evaluation"]], *_to_do(summary)]
     audited = [part for of, one in outputs for part in _audited(one["audit"], of)]
     parts += ["## For whom is it wrong?", *audited] if audited else []
-    parts += ["## Numbers", _text(summary["verdict"]["detail"])]
+    parts += ["## Numbers"]
     for of, one in outputs:
         rows = [row for row in summary["metrics"] if row.get("output") == one.get("name")]
         parts += [f"### Metrics{of}", _metrics(rows, summary), _chance(one, summary)]

@@ -1,5 +1,5 @@
-"""Miscalibration of probabilities: the joint test and its power on the rows, and the limits of the
-typical error and of that of the tails.
+"""Miscalibration of probabilities: the joint test, and the limits of the typical error and of that
+of the tails.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.intervals import clopper_pearson, squared_limits
 from calibrant._numerics.logistic import log_odds
 from calibrant._numerics.normal_scores import smallest_p
-from calibrant._numerics.planning import detectable_shift
+from calibrant._numerics.planning import typical_parts, typical_rows
 from calibrant.core.guarantee import Known
 from calibrant.metrics.bounds import equivalence
 
@@ -22,7 +22,6 @@ __all__ = [
     "ALPHA",
     "MARGIN",
     "Miscalibration",
-    "could_show",
     "draws_of",
     "miscalibration",
     "points",
@@ -45,8 +44,6 @@ EQUIVALENCE_BINS = 5
 CHECKS = ("offset", "slope", "binned", "smooth", "tail", "group")
 #: Shares of the rows in the tails, of either side; rows of a tail at least.
 TAILS, TAIL_ROWS = (0.01, 0.05), 20
-#: Parts of a typical error: this factor of the rows to this power, in these limits.
-TYPICAL, POWER, TYPICAL_PARTS = 0.75, 0.4, (5, 20)
 #: A tail may be this much larger than its share, because of equal scores.
 TIED = 2.0
 
@@ -60,9 +57,8 @@ class Miscalibration(Known):
     p_value : of the joint test: the smallest p-value of the checks, by its own law
     checks : the p-value of each check alone
     equivalence : the p-value of "off by the margin or more somewhere": small where all is well
-    excess : the error that chance does not explain, a root mean square over parts or groups
-    detectable : by family, the smallest mean error that these rows show in 19 of 20 samples
     margin : the largest error that would not matter
+    wanted : rows after which true predictions would be shown to be within the margin
     rows, n : rows, and how many of them count as independent
     low, high : limits (95 %) of the typical error, the root mean square of that of parts
     tails : by name, the limits (95 % for all) of the observed rate less the mean prediction
@@ -71,9 +67,8 @@ class Miscalibration(Known):
     p_value: float
     checks: dict[str, float]
     equivalence: float
-    excess: float
-    detectable: dict[str, float]
     margin: float
+    wanted: float
     rows: float = 0.0
     n: float = 0.0
     low: float = 0.0
@@ -89,11 +84,6 @@ class Miscalibration(Known):
     def within(self) -> bool:
         """Whether all errors are significantly within the margin."""
         return self.equivalence <= ALPHA
-
-    @property
-    def shows(self) -> bool:
-        """Whether the rows would show an error of the margin, in every family."""
-        return max(self.detectable.values()) <= self.margin
 
     @property
     def tail(self) -> str | None:
@@ -122,7 +112,7 @@ def _own_margin(rate: float) -> float:
 def miscalibration(
     rows: Any, groups: Any, margin: float | None, *, centred: bool, random_state: int
 ) -> Miscalibration:
-    r"""Test the confidences of rows for miscalibration, and compute the errors they could show.
+    r"""Test the confidences of rows for miscalibration, and compute how far off they can be.
 
     The checks are sums of errors, :math:`\sum_i w_i a_i (h_i - s_i)`: of all rows (``offset``), by
     log-odds (``slope``), squared in parts of equal variance (``binned``), the range of their
@@ -156,8 +146,6 @@ def miscalibration(
     observed = sums @ (hit - score)
     of = [_checks(one, n_parts, len(ends), scale) for one in (observed[None, :], drawn)]
     own, p_value = smallest_p(of[0][0], of[1])
-    size = np.asarray(sums.sum(axis=1)).ravel()
-    sizes = _squares(np.vstack([observed, drawn]), size, n_parts, len(ends))
     worth = _worth(rows)
     low, high = typical_error(score, hit, weight, total * worth)
     checked = [name for name in CHECKS if ends or name != "tail"]
@@ -165,9 +153,8 @@ def miscalibration(
         p_value=p_value,
         checks=dict(zip(checked, own.tolist(), strict=False)),
         equivalence=_equivalence(score, hit, rows, margin, groups),
-        excess=float(np.sqrt(np.maximum(sizes[0] - sizes[1:].mean(axis=0), 0.0).max())),
-        detectable=_detectable(score, weight * worth, slope, groups),
         margin=margin,
+        wanted=typical_rows(score, weight, margin) / worth,
         rows=total,
         n=total * worth,
         low=low,
@@ -271,8 +258,7 @@ def typical_error(
     tuple of float
         A lower limit of 0 says that chance alone explains all.
     """
-    count = int(np.clip(round(TYPICAL * n**POWER), *TYPICAL_PARTS))
-    part = equal_mass_groups(score, count, weight)
+    part = equal_mass_groups(score, typical_parts(n), weight)
     sums = grouped_sums(
         part, int(part.max()) + 1, [hit - score, (hit - score) ** 2, score * (1.0 - score)], weight
     )
@@ -321,15 +307,6 @@ def _checks(sums: np.ndarray, n_parts: int, n_tails: int, variance: np.ndarray) 
     return np.column_stack(found)
 
 
-def _squares(sums: np.ndarray, size: np.ndarray, n_parts: int, n_tails: int) -> np.ndarray:
-    """(B, 3) the mean squared error of the parts and of the groups, and that on the whole."""
-    total = size[:n_parts].sum()
-    gaps = sums**2 / np.maximum(abs(size), 1e-300)
-    whole = (sums[:, :n_parts].sum(axis=1) / total) ** 2
-    places = (gaps[:, :n_parts], gaps[:, n_parts + 1 + n_tails :])
-    return np.column_stack([*(place.sum(axis=1) / total for place in places), whole])
-
-
 def _worth(rows: Any) -> float:
     """The share of the rows that counts: those of a cluster are as alike as their errors."""
     if rows.cluster is None:
@@ -346,34 +323,6 @@ def _equivalence(
     return max(
         equivalence(score, hit, rows.weights, rows.cluster, margin, part)[1] for part in parts
     )
-
-
-def _detectable(
-    score: np.ndarray, weight: np.ndarray, slope: np.ndarray, groups: Any
-) -> dict[str, float]:
-    """Return the detectable error by family; for groups that of a typical one, corrected for their
-    number.
-    """
-    score, place = np.unique(score, return_inverse=True)
-    mass = np.bincount(place, weight)
-    first = np.zeros(len(score))
-    first[place] = slope
-    found = {"offset": detectable_shift(score, mass), "slope": detectable_shift(score, mass, first)}
-    if groups is not None:
-        size = np.bincount(groups.index, weight)
-        typical = np.argsort(size)[len(size) // 2]
-        inside = np.bincount(place[groups.index == typical], weight[groups.index == typical])
-        kept = np.flatnonzero(inside)
-        tests = len(size)
-        found["group"] = detectable_shift(score[kept], inside[kept], tests=tests)
-    return found
-
-
-def could_show(found: Miscalibration) -> str:
-    """Return, in brackets, the error that the rows could have missed."""
-    families = {"offset": "on the whole", "slope": "in the slope", "group": "in a group"}
-    told = [f"{points(size)} {families[name]}" for name, size in found.detectable.items()]
-    return f"(these rows could have shown an error of {', '.join(told)}, in 19 of 20 samples)"
 
 
 def points(size: float) -> str:

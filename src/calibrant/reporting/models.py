@@ -18,9 +18,13 @@ from calibrant.core.text_table import rounded
 from calibrant.errors import InputError
 from calibrant.metrics.comparison import Comparison, PairRow, compare, read_models
 from calibrant.reporting.compared_scores import Estimate
+from calibrant.reporting.event.task import EVENT
 from calibrant.reporting.figures import calibration_drawing, calibration_figure
+from calibrant.reporting.judge import STATES
 from calibrant.reporting.markdown import Tile, head
-from calibrant.reporting.summarise import TABLES
+from calibrant.reporting.measure import TABLES
+from calibrant.reporting.options import Settings
+from calibrant.reporting.report_table import ReportTable
 from calibrant.reporting.summary import SCHEMA, About, Verdict
 
 __all__ = [
@@ -153,7 +157,7 @@ def summarise_comparison(
             "clusters": n_clusters(first),
             "weighted": first.weight is not None,
         },
-        _verdict(metrics[0], models, found.rows),
+        _checked(table, records, found.level) or _verdict(metrics[0], models, found.rows),
         {one.key: one.name for one in metrics},
         models,
         found.rows,
@@ -175,6 +179,20 @@ def _scores(record: Any, named: Sequence[Any], level: float, drawn: Any) -> dict
     return found
 
 
+def _checked(table: ReportTable, records: Mapping[str, Any], level: float) -> Verdict | None:
+    """Return the verdict where the rows of a model must be checked before any comparison."""
+    settings = Settings(table.n_bins, level, 0, 0)
+    for name, record in records.items():
+        event = table.event(table.question(None, record, ()))
+        kind, view = (table, record) if event is None else (EVENT, record.as_pair(event))
+        for output in view.outputs():
+            states = kind.seen(output, settings)
+            for caution in kind.vetoes(states, kind.quality(states, None)):
+                action = "Check the data before you compare the models."
+                return Verdict(STATES[0], f"{name}: {caution}", action, "", "none")
+    return None
+
+
 def _verdict(metric: Any, models: list[Model], pairs: list[PairRow]) -> Verdict:
     """Return the verdict by the first metric: the model that is better than all others, or none."""
     sign = -1.0 if metric.direction == "maximize" else 1.0
@@ -187,23 +205,18 @@ def _verdict(metric: Any, models: list[Model], pairs: list[PairRow]) -> Verdict:
         row for row in pairs if row.metric == metric.key and best.name in (row.first, row.second)
     ]
     clear = [row for row in of_best if _favours(row, best.name)]
-    detail = "; ".join(
-        f"{row.second} less {row.first}: {rounded(row.difference, '+')} [{rounded(row.low, '+')},"
-        f" {rounded(row.high, '+')}]"
-        for row in of_best
-    )
     if len(clear) == len(others):
         sentence = f"{best.name} is better than all others in {metric.name} ({shown})."
         if len(others) == 1:
             sentence = f"{best.name} is better than {others[0].name} in {metric.name} ({shown})."
-        return Verdict(DECIDED, sentence, f"Use {best.name}.", detail, best.name, "none")
+        return Verdict(DECIDED, sentence, f"Use {best.name}.", best.name, "none")
     tied = [one.name for one in others if not any(one.name in (r.first, r.second) for r in clear)]
     sentence = (
         f"{best.name} has the best {metric.name} ({shown}), but it cannot be told from"
         f" {' and '.join(tied)} on these rows."
     )
     action = "Choose by cost or simplicity, or compare on more rows."
-    return Verdict(TIED, sentence, action, detail, best.name, "none")
+    return Verdict(TIED, sentence, action, best.name, "none")
 
 
 def _favours(row: PairRow, name: str) -> bool:

@@ -220,8 +220,8 @@ def _shift(distance: float, p_value: float) -> Shift:
 FEW_ROWS = 25
 #: Largest share of copies, and largest shift, with which a report gives advice.
 TOO_FAR = 0.2
-#: Number of rows that has no exception with probability 1 in 1,000 if one row in 100 is one.
-SURE_ROWS = 700
+#: Number of rows that has no exception in one sample of 20 if one row in 100 is one.
+SURE_ROWS = 300
 SHIFTS = {
     "label_shift": "The classes occur at other rates",
     "confidence_shift": "The confidences are spread otherwise",
@@ -244,8 +244,11 @@ def cautions(seen: "Seen", found: ClassQuality) -> list[str]:
 
 def vetoes(seen: "Seen", found: ClassQuality) -> list[str]:
     """Return the cautions that rule out any advice."""
-    leaks = _leaks(found) if found.n >= SURE_ROWS else ()
-    return [*leaks, *_exchanged(seen.counts), *doubtful(found, "prediction and label", SHIFTS)]
+    return [
+        *_leaks(found),
+        *_exchanged(seen.counts),
+        *doubtful(found, "prediction and label", SHIFTS),
+    ]
 
 
 def of_answers(seen: "Seen", found: ClassQuality) -> list[str]:
@@ -253,10 +256,9 @@ def of_answers(seen: "Seen", found: ClassQuality) -> list[str]:
     return [*_of_rows(seen, found, "answer", ANSWER_SHIFTS), *_certain(seen.counts)]
 
 
-def vetoes_of_answers(found: ClassQuality) -> list[str]:
+def vetoes_of_answers(seen: "Seen", found: ClassQuality) -> list[str]:
     """Return the cautions for answers that rule out any advice."""
-    leaks = _leaks(found) if found.n >= SURE_ROWS else ()
-    return [*leaks, *doubtful(found, "answer", ANSWER_SHIFTS)]
+    return [*_leaks(found), *doubtful(found, "answer", ANSWER_SHIFTS)]
 
 
 def _of_rows(seen: "Seen", found: ClassQuality, row: str, shifts: dict[str, str]) -> Iterator[str]:
@@ -278,7 +280,7 @@ def doubtful(found: Any, row: str, shifts: dict[str, str]) -> Iterator[str]:
 
 
 def _leaks(found: Any) -> Iterator[Any]:
-    if found.accuracy > 0.999 and found.n >= 50:
+    if found.accuracy > 0.999 and found.n >= SURE_ROWS:
         yield (
             "Nearly every prediction is right: check that the model was not trained on these rows,"
             " as its confidence would mean nothing."

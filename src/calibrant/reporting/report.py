@@ -152,13 +152,10 @@ def report(
         or {name: calibrator}: all are compared, overall and in each predicted class. A map is
         fitted one-vs-rest (:class:`OneVsRest`), which with two classes calibrates the event.
     **options
-        ``new``: predictions of later rows without labels, whose performance is estimated (as by
-        :func:`estimate_performance`); ``test=(y_test, P_test)``, ``inputs``, ``classes``,
-        ``sample_weight``, ``X``, ``reference``, ``groups``, ``features``, ``cluster``,
-        ``weight_kind``, ``times``, ``every``, ``n_splits``, ``in_sample``, ``n_bins``, ``level``,
-        ``n_resamples``, ``random_state``, ``title``, ``model``, ``event``, ``period``,
-        ``version``; see
-        :func:`calibrant.reporting.summarise.summarise`.
+        Those of :class:`~calibrant.reporting.options.ReportOptions`: of the rows ``groups``,
+        ``features``, ``times``, ``cluster``, ``sample_weight`` and their like, other rows by
+        ``test`` and ``new``, what to ask by ``target``, ``margin`` and costs, how to measure by
+        ``level`` and ``n_resamples``, and names by ``title`` and ``model``.
 
     Returns
     -------
@@ -198,25 +195,15 @@ def report(
     from calibrant.reporting.models import summarise_models
     from calibrant.reporting.rule_page import summarise_rule
     from calibrant.reporting.summarise import summarise
-    from calibrant.reporting.summary import call_of, since_then
+    from calibrant.reporting.summary import call_of
 
     if isinstance(y, Audit):
         return Report(summarise_audit(y, **options))
     if isinstance(y, Promised):
         return Report(summarise_rule(y, **options))
     y, P = outcomes_apart(y, P)
-    if isinstance(P, Mapping):
-        with one_blas_thread():
-            models = summarise_models(y, cast(Any, P), **options)
-        return Report(replace(models, call=call_of(("y", "P"), None, options)))
-    new = options.pop("new", None)
     with one_blas_thread():
-        found = summarise(y, P, std, calibrator=calibrator, **options)
-        labelled = (P if std is None else (P, std), y)
-        since = since_then(new, labelled, found.target, options)
-    given = {"y": y, "questions" if y is None else "P": P, "std": std}
-    names = tuple(name for name, one in given.items() if one is not None)
-    asked = options if new is None else {**options, "new": new}
-    verdict = found.verdict if since is None else since.judged(found.verdict)
-    call = call_of(names, calibrator, asked)
-    return Report(replace(found, verdict=verdict, since=since, call=call))
+        if not isinstance(P, Mapping):
+            return Report(summarise(y, P, std, calibrator=calibrator, **options))
+        models = summarise_models(y, cast(Any, P), **options)
+    return Report(replace(models, call=call_of(("y", "P"), None, options)))

@@ -5,7 +5,7 @@ To report on a new kind, subclass :class:`ReportTable` and register an instance 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any, ClassVar, cast
 
@@ -21,14 +21,14 @@ from calibrant.core.reading import read_for
 from calibrant.errors import InputError
 from calibrant.metrics.bounds import bound_of_sums
 from calibrant.metrics.several import CHOSEN_BY
-from calibrant.reporting import quality as cautions
 from calibrant.reporting import states as curves
-from calibrant.reporting.compared import Compared
-from calibrant.reporting.compared_scores import Measure, Score
+from calibrant.reporting.calibrate import Compared
+from calibrant.reporting.compared_scores import Gain, Measure, Score, gain_of
 from calibrant.reporting.evidence import Confidence, Promises
-from calibrant.reporting.judge import Evidence, Gain, gain_of
-from calibrant.reporting.miscalibration import Miscalibration, miscalibration
-from calibrant.reporting.quality import quality
+from calibrant.reporting.judge import Words
+from calibrant.reporting.miscalibration import Miscalibration, miscalibration, surely
+from calibrant.reporting.options import Settings
+from calibrant.reporting.quality import of_answers, quality, vetoes_of_answers
 from calibrant.reporting.states import (
     Place,
     Seen,
@@ -39,14 +39,12 @@ from calibrant.reporting.states import (
     confidence_sums,
     worth_of,
 )
-from calibrant.reporting.summary import Verdict, chance_error
-from calibrant.reporting.verdict import verdict
+from calibrant.reporting.summary import chance_error
+from calibrant.reporting.verdict import words_of_answers
 
 __all__ = [
     "COMPARED_BINS",
     "RANKING",
-    "Asked",
-    "Decisions",
     "ReportTable",
     "Sections",
     "affordable",
@@ -80,40 +78,6 @@ def few_resamples(record: Any, n_resamples: int) -> int:
     """Return how many resamples the rows allow for a metric that sorts them, or 0."""
     few = min(n_resamples, RANKING_RESAMPLES, int(BOOTSTRAP_BUDGET / 20 / len(record)))
     return few if few >= 50 else 0
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """Options for decisions based on risks: thresholds, and the costs of a false alarm and a missed
-    event.
-    """
-
-    thresholds: Any = None
-    cost_false_positive: float | None = None
-    cost_false_negative: float | None = None
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Options of a report: groups (with their columns), features (cut into parts) and times of the
-    rows, settings of the metrics, and the margin.
-    """
-
-    groups: Any
-    columns: Any
-    features: Any
-    times: Any
-    n_bins: int
-    level: float
-    n_resamples: int
-    random_state: int
-    decisions: Decisions
-    margin: float | None = None
-
-    @property
-    def dated(self) -> bool:
-        """Whether the rows have several times."""
-        return self.times is not None and len(self.times.starts) > 1
 
 
 @dataclass(frozen=True)
@@ -174,6 +138,10 @@ class ReportTable(ABC):
     rates : whether what is said of a row is its own probability
     resamples_all : whether every alternative gets bootstrap intervals, or only the chosen one
     target : "answer" or "event": the outcome whose probability ``said`` returns
+    quality : (states, those of the rows of the fit or None) -> the quality of the rows
+    cautions, vetoes : (states, quality) -> the sentences that warn, and that rule out any advice
+    words : ({key: Score}, chance, quality, Evidence) -> the words of the verdict; chance and
+        quality are those before calibration
     """
 
     domain: ClassVar[Domain]
@@ -182,6 +150,10 @@ class ReportTable(ABC):
     rates: ClassVar[bool] = True
     resamples_all: ClassVar[bool] = True
     target: ClassVar[str] = "answer"
+    quality: ClassVar[Callable[..., Any]] = staticmethod(quality)
+    cautions: ClassVar[Callable[..., list[str]]] = staticmethod(of_answers)
+    vetoes: ClassVar[Callable[..., list[str]]] = staticmethod(vetoes_of_answers)
+    words: ClassVar[Callable[..., Words]] = staticmethod(words_of_answers)
 
     @abstractmethod
     def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -278,32 +250,20 @@ class ReportTable(ABC):
         few = few_resamples(record, n_resamples)
         return [Measure(one, few, self.pairs, analytic=True) for one in RANKING]
 
-    def seen(self, record: Any, asked: Asked) -> Any:
+    def seen(self, record: Any, settings: Settings) -> Any:
         """Compute the additive states of the rows."""
-        return Seen.of([self.pairs(record)], asked.n_bins, asked.level)
-
-    def quality(self, seen: Any, calibration: Any) -> Any:
-        """Describe the quality of the rows."""
-        return quality(seen, calibration)
-
-    def cautions(self, seen: Any, found: Any) -> list[str]:
-        """Return the sentences that warn the reader; ``found`` is the quality."""
-        return cautions.of_answers(seen, found)
+        return Seen.of([self.pairs(record)], settings.n_bins, settings.level)
 
     def section_cautions(self, sections: Any) -> list[str]:
         """Return the sentences that warn the reader about the sections."""
         return []
 
-    def vetoes(self, seen: Any, found: Any) -> list[str]:
-        """Return the cautions that rule out any advice."""
-        return cautions.vetoes_of_answers(found)
-
-    def chance(self, seen: Any, asked: Asked, after: bool = False) -> Any:
+    def chance(self, seen: Any, settings: Settings, after: bool = False) -> Any:
         """Compute the errors expected if the predictions, before or ``after`` calibration, were
         perfectly calibrated.
         """
         return chance_error(
-            seen, n_bins=asked.n_bins, level=asked.level, random_state=asked.random_state
+            seen, n_bins=settings.n_bins, level=settings.level, random_state=settings.random_state
         )
 
     def against(
@@ -313,14 +273,14 @@ class ReportTable(ABC):
         return miscalibration(seen.drawn, groups, margin, centred=after, random_state=random_state)
 
     def example(self, seen: Any, level: float) -> tuple[float, float] | None:
-        """Return (predicted, observed) in the tenth of the rows that is farthest off by more than
-        chance, or None.
+        """Return (predicted, observed) in the tenth of the rows that is most surely far off, or
+        None.
         """
         gaps = [one for one in self.gaps(seen.region_sums, level) if one.gap is not None]
         off = [one for one in gaps if one.low > 0.0 or one.high < 0.0]
         if not off:
             return None
-        _, observed, predicted, *_ = astuple(max(off, key=lambda one: abs(one.gap)))
+        _, observed, predicted, *_ = astuple(max(off, key=lambda one: surely(one.low, one.high)))
         return (predicted, observed)
 
     def few(self, found: Any) -> str | None:
@@ -334,23 +294,6 @@ class ReportTable(ABC):
         is the calibrator on all rows, where its fit made the folds.
         """
         return gain_of(scores[CHOSEN_BY[self.domain].score.key], n, relative=True)
-
-    def verdict(
-        self,
-        scores: Any,
-        chance: Any,
-        quality: Any,
-        method: str,
-        evaluation: str,
-        evidence: Evidence,
-    ) -> Verdict:
-        """Return the verdict on an output; ``scores`` is {key: Score}."""
-        loss = CHOSEN_BY[self.domain].score.key
-        return verdict(scores, chance, quality, method, evaluation, evidence, loss)
-
-    def overall(self, verdicts: dict[Any, Verdict]) -> Verdict:
-        """Combine {name of the output: its verdict} into one verdict."""
-        return next(iter(verdicts.values()))
 
     def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
         """Return (count, c) mergeable sums by group of rows; the first column is the weight."""
@@ -366,16 +309,16 @@ class ReportTable(ABC):
         """Return (the rows for an audit of the groups, its target)."""
         return self.pairs(record), "answer"
 
-    def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
+    def sections(self, found: Compared, settings: Settings, used: Any, chance: Any) -> Any:
         """Build the sections of the report from the states before and after; ``used`` is the
         calibrator to use, and ``chance`` the results of that method, {"before", "after"}.
         """
-        return Sections(**answer_sections(found, asked))
+        return Sections(**answer_sections(found, settings))
 
 
-def answer_sections(found: Compared, asked: Asked) -> dict[str, Any]:
+def answer_sections(found: Compared, settings: Settings) -> dict[str, Any]:
     """Build the sections that need only answers with a probability, by name."""
-    shown, n_bins, level = found.shown, asked.n_bins, asked.level
+    shown, n_bins, level = found.shown, settings.n_bins, settings.level
     binned = found.both(lambda seen: curves.binned(curves.in_width(seen, level)))
     bounds = found.both(lambda seen: _bound(seen, n_bins))
     index = shown.regions.index(shown.rows.confidence)
@@ -389,7 +332,7 @@ def answer_sections(found: Compared, asked: Asked) -> dict[str, Any]:
         "curves": {
             when: None if one is None else one[str(n_bins)].curve for when, one in binned.items()
         },
-        "corp": found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
+        "corp": found.both(lambda seen: curves.corp(seen, level, settings.random_state)),
         "risk": found.both(lambda seen: curves.risk(seen, level)),
         "equal_mass": found.both(lambda seen: curves.in_mass(seen, level, [n_bins])[n_bins]),
         "regions": by_region(shown.regions, confidence_gaps(shown.region_sums, level, worth)),

@@ -61,7 +61,7 @@ def summarise_rule(
             "level": promises[0].confidence,
             "about": About.of(None, named),
             "data": {"n": promises[0].n, "clusters": None, "weighted": False},
-            "verdict": Verdict(card.badge.lower(), card.sentence, card.action, "", "", "none"),
+            "verdict": Verdict(card.badge.lower(), card.sentence, card.action, "", "none"),
             "cautions": [],
             "tiles": [
                 *(

@@ -9,7 +9,7 @@ estimate.
 
 import hashlib
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,10 +24,11 @@ from calibrant.core.guarantee import Known, plain
 from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
 from calibrant.monitoring.estimates import PerformanceEstimate, estimates
-from calibrant.reporting.compared import Alternative, Choice, Compared, made_by, shown_name
-from calibrant.reporting.compared_scores import Score
+from calibrant.reporting.calibrate import Alternative, Choice, Compared, made_by, shown_name
+from calibrant.reporting.compared_scores import Gain, Score
 from calibrant.reporting.drift import ByClass, Drift
 from calibrant.reporting.miscalibration import Miscalibration
+from calibrant.reporting.options import ReportOptions
 from calibrant.reporting.states import Place
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "SCHEMA",
     "About",
     "Chance",
+    "Measured",
     "Method",
     "Part",
     "Since",
@@ -119,7 +121,7 @@ def period_of(times: Any) -> str | None:
     return first if first == last else f"{first} to {last}"
 
 
-def call_of(names: tuple[str, ...], calibrator: Any, options: dict[str, Any]) -> list[str]:
+def call_of(names: Sequence[str], calibrator: Any, options: dict[str, Any]) -> list[str]:
     """Return the code that makes the report again from ``names`` of arrays; of the ``options`` the
     arrays are named too.
 
@@ -255,20 +257,23 @@ class Since:
 
 
 def since_then(
-    new: Any, reference: tuple[Any, Any], target: str | None, options: Mapping[str, Any]
+    options: ReportOptions, reference: tuple[Any, Any], target: str | None
 ) -> Since | None:
-    """Estimate the performance on rows ``new`` without labels, from the rows of the report with its
-    ``options``; None without such rows.
+    """Estimate the performance on later rows without labels, from the rows of the report; None
+    without such rows.
     """
+    new = options.new
     if new is None:
         return None
-    given = [name for name in REFUSED if options.get(name) is not None]
+    given = [name for name in REFUSED if getattr(options, name) is not None]
     if given or reference[1] is None:
         raise InputError(
             "new takes rows of equal weight that are independent, with one model's predictions; got"
             f" {' and '.join(given) or 'a log of answers'}; call estimate_performance on its own."
         )
-    known = {k: options[k] for k in ("inputs", "classes", "level", "random_state") if k in options}
+    known = {name: getattr(options, name) for name in ("inputs", "classes")}
+    known = {name: value for name, value in known.items() if value is not None}
+    known |= {"level": options.level, "random_state": options.random_state}
     several = target == "event" and np.shape(new)[1:] > (2,)
     keys = OTHERS if several else KEYS.get(target, OTHERS)
     found = estimates(new, keys, reference=reference, **known)
@@ -300,6 +305,8 @@ def _sentence(one: PerformanceEstimate) -> str:
     )
 
 
+#: Numbers of an output that its dictionary lacks, or has elsewhere.
+INNER = ("sections", "scores", "vetoes", "few", "example", "gain", "by_group")
 #: Version of the dictionary's keys, raised when a key is renamed, moved or dropped.
 SCHEMA = 1
 
@@ -337,9 +344,9 @@ class Method:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict of a report: a state, one or two plain sentences, what to do, and the numbers.
+    """Verdict of a report: a state, one or two plain sentences, what to do, and how far off.
 
-    ``sentence`` and ``action`` are for everybody, ``detail`` has the numbers. ``state`` is one of
+    ``state`` is one of
     :data:`calibrant.reporting.judge.STATES`, and ``code`` does what the action says. ``off_by`` is
     {"before": [low, high], "after": high}, in points: how far the predictions are typically off.
     ``model`` is "calibrated", "overconfident", "underconfident" or "miscalibrated";
@@ -350,7 +357,6 @@ class Verdict:
     state: str
     sentence: str
     action: str
-    detail: str
     model: str
     calibration: str
     off_by: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -358,22 +364,29 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Part:
-    """All that is said of one output; of classes, of all rows (name None).
+class Measured:
+    """All that is measured of one output; of classes, of all rows (name None).
 
     ``of`` says whose faults are looked for, "before" or "after"; ``sections`` is the record of what
     only reports of the task have. ``chance`` are the errors of calibrated predictions drawn from
     those before calibration, ``chance_after`` from those after it, for rows that the calibration
-    has not seen; else None.
+    has not seen; else None. What only the verdict needs are ``vetoes``, the cautions that rule out
+    any advice; ``few``, how many rows there must be at least, where there are fewer; ``example``,
+    (predicted, observed) where the predictions are farthest off; the ``gain`` of the calibration on
+    rows that it has not seen; and whether it was ``by_group``.
     """
 
     name: str | None
     quality: Known
     cautions: list[str]
+    vetoes: list[str]
+    few: str | None
+    example: tuple[float, float] | None
+    gain: Gain | None
+    by_group: bool
     chance: Chance | dict[str, Chance]
     chance_after: Chance | dict[str, Chance] | None
     miscalibration: dict[str, Miscalibration | None]
-    verdict: Verdict
     of: str
     groups: list[Place] | None
     features: list[Place] | None
@@ -382,12 +395,22 @@ class Part:
     scores: list[Score]
     sections: Any
 
+
+@dataclass(frozen=True)
+class Part:
+    """Numbers and verdict of one output."""
+
+    measured: Measured
+    verdict: Verdict
+
     def to_dict(self) -> dict[str, Any]:
         """Its sections beside the rest; the scores are not among them."""
-        left_out = ("sections", "scores", *(("name",) if self.name is None else ()))
+        left_out = (*INNER, *(("name",) if self.measured.name is None else ()))
+        numbers = vars(self.measured).items()
         return {
-            **{name: value for name, value in vars(self).items() if name not in left_out},
-            **vars(self.sections),
+            **{name: value for name, value in numbers if name not in left_out},
+            "verdict": self.verdict,
+            **vars(self.measured.sections),
         }
 
 
@@ -417,11 +440,11 @@ class Summary:
         The metrics of all outputs are one list, each with the name of its ``output``; what is said
         of an output is in ``outputs``, or, where there are none, as of classes, beside the rest.
         """
-        named = [part for part in self.parts if part.name is not None]
+        named = [part for part in self.parts if part.measured.name is not None]
         said = {"outputs": [part.to_dict() for part in named]} if named else self.parts[0].to_dict()
         metrics = [
             {**vars(score), **({} if part.name is None else {"output": part.name})}
-            for part in self.parts
+            for part in (one.measured for one in self.parts)
             for score in part.scores
         ]
         own = {**vars(self), "metrics": metrics}

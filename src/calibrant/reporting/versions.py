@@ -40,7 +40,7 @@ from calibrant.monitoring.promises import Lock, SwapCheck, check_promise
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.pairs import read_paired
 from calibrant.questions.rules import QuestionRules
-from calibrant.reporting.compared import resolve
+from calibrant.reporting.calibrate import resolve
 
 __all__ = ["GroupMove", "Move", "VersionComparison", "compare_versions"]
 

@@ -19,14 +19,13 @@ from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import ReliabilityCurve
 from calibrant.reporting import quality as of_answers
 from calibrant.reporting import states as curves
+from calibrant.reporting.calibrate import Compared
 from calibrant.reporting.classification import CLASSIFICATION, Classes
-from calibrant.reporting.compared import Compared
 from calibrant.reporting.compared_scores import Measure, Score, score_table
-from calibrant.reporting.event.verdict import verdict
 from calibrant.reporting.evidence import distance, explained, latent, separation
-from calibrant.reporting.judge import Evidence
+from calibrant.reporting.options import Decisions, Settings
 from calibrant.reporting.quality import SURE_ROWS, Shift, copied, doubtful, shifted, small
-from calibrant.reporting.report_table import Asked, Decisions, affordable, few_resamples
+from calibrant.reporting.report_table import affordable, few_resamples
 from calibrant.reporting.states import (
     BIN_COUNTS,
     Place,
@@ -37,7 +36,8 @@ from calibrant.reporting.states import (
     together,
     worth_of,
 )
-from calibrant.reporting.summary import Chance, Verdict
+from calibrant.reporting.summary import Chance
+from calibrant.reporting.verdict import words_of_risks
 
 __all__ = [
     "EVENT",
@@ -195,15 +195,15 @@ def cautions(seen: Seen, found: EventQuality) -> list[str]:
 
 def vetoes(seen: Seen, found: EventQuality) -> list[str]:
     """Return the cautions that rule out any advice."""
-    return [*_ranked(seen, found, SURE_ROWS), *doubtful(found, "prediction and outcome", SHIFTS)]
+    return [*_ranked(seen, found), *doubtful(found, "prediction and outcome", SHIFTS)]
 
 
-def _ranked(seen: Seen, found: EventQuality, fewest: int = ENOUGH) -> Iterator[str]:
-    """Yield cautions about the ranking; one that is too good needs at least ``fewest`` rows."""
+def _ranked(seen: Seen, found: EventQuality) -> Iterator[str]:
+    """Yield cautions about a ranking that is too good, or reversed."""
     if found.n < ENOUGH or min(found.events, found.n - found.events) < 1.0:
         return
     auroc = metrics.event_auroc.of(seen.counts.pairs)
-    if auroc > TOO_GOOD and found.n >= fewest:
+    if auroc > TOO_GOOD and found.n >= SURE_ROWS:
         yield (
             "The risks put nearly every event above every other row: check that the model was not"
             " trained on these rows, as its risks would mean nothing."
@@ -392,22 +392,22 @@ def _medians(seen: Any) -> dict[str, float | None]:
     }
 
 
-def _answer(found: Compared, asked: Asked) -> Answer:
+def _answer(found: Compared, settings: Settings) -> Answer:
     measured = [
         one
-        for one in CLASSIFICATION.measures(found.before, asked.n_bins, asked.n_resamples)
+        for one in CLASSIFICATION.measures(found.before, settings.n_bins, settings.n_resamples)
         if one.metric.key not in KEYS
     ]
     scores = score_table(
         found.before,
         found.after,
         measured,
-        level=asked.level,
-        random_state=asked.random_state,
+        level=settings.level,
+        random_state=settings.random_state,
         folds=found.folds,
     )
     curve = partial(
-        metrics.reliability_curve.of, n_bins=asked.n_bins, strategy="mass", level=asked.level
+        metrics.reliability_curve.of, n_bins=settings.n_bins, strategy="mass", level=settings.level
     )
     return Answer(scores, found.both(curve))
 
@@ -416,6 +416,10 @@ class Event(Classes):
     """Report on the risk of an event, on records as pairs of the event and the rest."""
 
     target = "event"
+    quality = staticmethod(quality)
+    cautions = staticmethod(cautions)
+    vetoes = staticmethod(vetoes)
+    words = staticmethod(words_of_risks)
 
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
         """Return proper scores, mean and local errors of the risk, and rankings."""
@@ -441,29 +445,19 @@ class Event(Classes):
             for one in metrics_of
         ]
 
-    def seen(self, record: Any, asked: Asked) -> Any:
+    def seen(self, record: Any, settings: Settings) -> Any:
         """Compute the states with more bins of equal weight."""
-        return Seen.of([record], asked.n_bins, asked.level, sorted({*BIN_COUNTS, asked.n_bins}))
-
-    def chance(self, seen: Any, asked: Asked, after: bool = False) -> Any:
-        """Compute the binned error and the ICI expected under perfect calibration."""
-        ici = metrics.integrated_calibration_index
-        null = ici.null_of(seen.rows, level=asked.level, random_state=asked.random_state)
-        return replace(
-            super().chance(seen, asked), ici=Chance(ici.of(seen.rows), null.value, null.high)
+        return Seen.of(
+            [record], settings.n_bins, settings.level, sorted({*BIN_COUNTS, settings.n_bins})
         )
 
-    def quality(self, seen: Any, calibration: Any) -> Any:
-        """Describe the quality of the rows, with events, rate and risk."""
-        return quality(seen, calibration)
-
-    def cautions(self, seen: Any, found: Any) -> list[str]:
-        """Return the cautions about the risks."""
-        return cautions(seen, found)
-
-    def vetoes(self, seen: Any, found: Any) -> list[str]:
-        """Return the cautions about the risks that rule out any advice."""
-        return vetoes(seen, found)
+    def chance(self, seen: Any, settings: Settings, after: bool = False) -> Any:
+        """Compute the binned error and the ICI expected under perfect calibration."""
+        ici = metrics.integrated_calibration_index
+        null = ici.null_of(seen.rows, level=settings.level, random_state=settings.random_state)
+        return replace(
+            super().chance(seen, settings), ici=Chance(ici.of(seen.rows), null.value, null.high)
+        )
 
     def few(self, found: Any) -> str | None:
         """Return how many events, and rows without one, there must be at least."""
@@ -471,18 +465,6 @@ class Event(Classes):
         others = found.n - min(found.events, found.n * found.risk)
         few = min(events, others) < FEWEST_EVENTS
         return f"about {FEWEST_EVENTS} events, and as many rows without one" if few else None
-
-    def verdict(
-        self,
-        scores: Any,
-        chance: Any,
-        quality: Any,
-        method: str,
-        evaluation: str,
-        evidence: Evidence,
-    ) -> Verdict:
-        """Verdict on the risks."""
-        return verdict(scores, chance, quality, method, evaluation, evidence)
 
     def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
         """Return the gap of each group, with simultaneous intervals; ``sums`` are weight, events
@@ -501,17 +483,17 @@ class Event(Classes):
             for k in range(len(n))
         ]
 
-    def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
+    def sections(self, found: Compared, settings: Settings, used: Any, chance: Any) -> Any:
         """Build the sections: curves, decisions, certified rates, and the predicted label."""
-        pairs, level = found.before.counts.pairs, asked.level
+        pairs, level = found.before.counts.pairs, settings.level
         shown, whole = found.shown, cast(Any, found.whole).whole
-        near = explained(used, whole.before, asked.random_state)
+        near = explained(used, whole.before, settings.random_state)
         index = shown.regions.index(shown.rows.confidence)
         worth = worth_of(shown.rows, shown.rows.correct, index, len(shown.regions))
         scale = _scale(pairs)
         counts = _counts(*found.before.counts.total[:2])
         return Sections(
-            n_bins=asked.n_bins,
+            n_bins=settings.n_bins,
             scale=scale,
             bins=max(count for count in counts if count <= MOST_BINS),
             binned=found.both(lambda seen: curves.binned(curves.in_mass(seen, level, counts))),
@@ -521,23 +503,23 @@ class Event(Classes):
             medians=found.both(_medians),
             loess=found.both(
                 lambda seen: metrics.loess_curve.of(
-                    seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=asked.random_state
+                    seen.rows, level=level, n_draws=LOESS_DRAWS, random_state=settings.random_state
                 )
             ),
-            corp=found.both(lambda seen: curves.corp(seen, level, asked.random_state)),
+            corp=found.both(lambda seen: curves.corp(seen, level, settings.random_state)),
             decision=found.both(
                 lambda seen: metrics.decision_curve.of(curves.pairs(seen), level=level)
             ),
             gain=found.both(lambda seen: curves.gain(seen, level)),
             thresholds=metrics.threshold_table.of(
-                curves.pairs(shown), **vars(asked.decisions), level=level
+                curves.pairs(shown), **vars(settings.decisions), level=level
             ),
-            acting=_acting(found, asked.decisions),
+            acting=_acting(found, settings.decisions),
             regions=by_region(shown.regions, self.gaps(shown.region_sums, level, worth)),
-            answer=_answer(whole, asked),
+            answer=_answer(whole, settings),
             confidence=None,
             signals=separation(near, level),
-            distance=distance(near, level, asked.random_state),
+            distance=distance(near, level, settings.random_state),
             latent=latent(used, whole.before, level),
             promises=rate_promises(found),
         )

@@ -125,12 +125,12 @@ SHIFTS = {
 TIED, OUTLIERS, SHIFTED = 0.5, 1e-3, 0.1
 
 
-def vetoes(found: ForecastQuality) -> list[str]:
+def vetoes(seen: "ForecastSeen", found: ForecastQuality) -> list[str]:
     """Return the cautions that rule out any advice."""
     return [*_leaks(found), *doubtful(found, "forecast and outcome", SHIFTS)]
 
 
-def cautions(found: ForecastQuality) -> list[str]:
+def cautions(seen: "ForecastSeen", found: ForecastQuality) -> list[str]:
     """One sentence for each thing that makes the numbers on one output weaker than they look;
     ``found`` is from ``quality``.
     """

@@ -1,5 +1,5 @@
 """Report on forecasts of a number, two criteria of calibrated error bars, and the joint test of
-their calibration, with its power on the rows.
+their calibration.
 
 The criteria are coverage on average, and errors as large as each std.
 """
@@ -19,7 +19,6 @@ from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.intervals import normal_quantile, squared_limits, wilson
 from calibrant._numerics.normal_scores import smallest_p
-from calibrant._numerics.planning import detectable_shift
 from calibrant.core.forecast import NormalForecast, require_order
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.groups import in_order
@@ -31,10 +30,10 @@ from calibrant.core.text_table import percent
 from calibrant.errors import InputError
 from calibrant.metrics.bounds import equivalence
 from calibrant.metrics.curves.forecasts import interval_curve
-from calibrant.reporting.compared import Compared
-from calibrant.reporting.compared_scores import Measure, as_it_is
-from calibrant.reporting.judge import Evidence, Gain, gain_of
+from calibrant.reporting.calibrate import Compared
+from calibrant.reporting.compared_scores import Gain, Measure, as_it_is, gain_of
 from calibrant.reporting.miscalibration import ALPHA, MARGIN, Miscalibration, draws_of
+from calibrant.reporting.options import Settings
 from calibrant.reporting.regression.quality import cautions, quality, vetoes
 from calibrant.reporting.regression.states import (
     CLAIMED,
@@ -44,10 +43,10 @@ from calibrant.reporting.regression.states import (
     curves,
     drawn_outcomes,
 )
-from calibrant.reporting.regression.verdict import overall, verdict
-from calibrant.reporting.report_table import Asked, ReportTable
+from calibrant.reporting.report_table import ReportTable
 from calibrant.reporting.states import REGIONS, Place, Worth, alone, by_region, together, worth_of
-from calibrant.reporting.summary import Chance, Verdict
+from calibrant.reporting.summary import Chance
+from calibrant.reporting.verdict import words_of_error_bars
 
 __all__ = ["METRICS", "REGRESSION", "Criteria", "criteria", "miscalibration_of_forecasts"]
 
@@ -170,7 +169,7 @@ def _correlation(rows: Any, level: float, random_state: int) -> tuple[Interval, 
 
 
 #: Parts of the probabilities of the outcomes, and of the rows by their std.
-PARTS, STD_PARTS = 10, 3
+PARTS, STD_PARTS = 10, 5
 #: An error counts as so many std at most: one outlier must not be the whole evidence.
 FARTHEST = 6.0
 #: How the checks are called, in their order.
@@ -182,12 +181,12 @@ COVERAGES = np.arange(0.05, 0.96, 0.05)
 def miscalibration_of_forecasts(
     rows: Any, margin: float | None, *, random_state: int
 ) -> Miscalibration:
-    r"""Test forecasts for miscalibration by their normal scores, and compute the detectable error.
+    r"""Test forecasts for miscalibration by their normal scores.
 
     The checks are the mean score (``offset``), the mean squared score less 1 (``spread``), counts
     of the probabilities in ten parts (``shape``), the intervals of 90 % (``coverage``) and squared
     scores by the log of the std (``std``), each against scores that are standard normal, alike in
-    a cluster as those seen. ``excess`` and ``detectable`` are of the coverage of those intervals.
+    a cluster as those seen.
 
     Parameters
     ----------
@@ -209,15 +208,13 @@ def miscalibration_of_forecasts(
     part = equal_mass_groups(by_std, STD_PARTS)
     margin = MARGIN if margin is None else margin
     worth = 1.0 if cluster is None else mean_worth(held, ones, cluster, 1.0 - ALPHA)
-    off = abs(held.mean() - CLAIMED) - np.sqrt(CLAIMED * (1.0 - CLAIMED) / (len(held) * worth))
     low, high = coverage_error(score, len(held) * worth)
     return Miscalibration(
         p_value=p_value,
         checks=dict(zip(CHECKS, own.tolist(), strict=True)),
         equivalence=equivalence(claimed, held, ones, cluster, margin, part)[1],
-        excess=max(float(off), 0.0),
-        detectable={"offset": detectable_shift(np.array([CLAIMED]), np.array([len(held) * worth]))},
         margin=margin,
+        wanted=_rows_wanted(margin) / worth,
         rows=float(len(held)),
         n=len(held) * worth,
         low=low,
@@ -238,10 +235,22 @@ def coverage_error(score: np.ndarray, n: float) -> tuple[float, float]:
     """
     inside = np.sort(abs(2.0 * ndtr(score) - 1.0))
     gap = np.searchsorted(inside, COVERAGES, side="right") / len(score) - COVERAGES
-    covariance = np.minimum.outer(COVERAGES, COVERAGES) - np.outer(COVERAGES, COVERAGES)
-    noise = np.clip(np.linalg.eigvalsh(covariance), 0.0, None) / (n * len(COVERAGES))
-    low, high = squared_limits(float(gap @ gap) / len(COVERAGES), noise)
+    low, high = squared_limits(float(gap @ gap) / len(COVERAGES), _coverage_noise() / n)
     return min(low, 1.0), min(high, 1.0)
+
+
+def _coverage_noise() -> np.ndarray:
+    """Weighted variances of the coverages of one row."""
+    covariance = np.minimum.outer(COVERAGES, COVERAGES) - np.outer(COVERAGES, COVERAGES)
+    return np.clip(np.linalg.eigvalsh(covariance), 0.0, None) / len(COVERAGES)
+
+
+def _rows_wanted(margin: float) -> float:
+    """Rows after which the upper limit of the coverage error of right error bars is the margin on
+    average.
+    """
+    noise = _coverage_noise()
+    return (squared_limits(float(noise.sum()), noise)[1] / margin) ** 2
 
 
 def _proved(score: Any) -> Gain | None:
@@ -379,6 +388,10 @@ class ErrorBars(ReportTable):
     rates = False
     n_bins = 10
     resamples_all = False
+    quality = staticmethod(quality)
+    cautions = staticmethod(cautions)
+    vetoes = staticmethod(vetoes)
+    words = staticmethod(words_of_error_bars)
 
     def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """The coverage claimed, and whether the intervals hold the outcome."""
@@ -453,28 +466,17 @@ class ErrorBars(ReportTable):
             for key, (name, m) in METRICS.items()
         ]
 
-    def seen(self, record: Any, asked: Asked) -> Any:
+    def seen(self, record: Any, settings: Settings) -> Any:
         """Compute the states in the bins of the curve and of the ENCE."""
         return ForecastSeen.of(
-            [record], sorted({asked.n_bins, metrics.expected_normalized_calibration_error.n_bins})
+            [record],
+            sorted({settings.n_bins, metrics.expected_normalized_calibration_error.n_bins}),
         )
 
-    def quality(self, seen: Any, calibration: Any) -> Any:
-        """Describe the quality of the rows."""
-        return quality(seen, calibration)
-
-    def cautions(self, seen: Any, found: Any) -> list[str]:
-        """Return the cautions about errors and error bars."""
-        return cautions(found)
-
-    def vetoes(self, seen: Any, found: Any) -> list[str]:
-        """Return the cautions about errors that rule out any advice."""
-        return vetoes(found)
-
-    def chance(self, seen: Any, asked: Asked, after: bool = False) -> Any:
+    def chance(self, seen: Any, settings: Settings, after: bool = False) -> Any:
         """Compute ENCE and interval calibration error under perfect calibration."""
         draws = {"draws": FEWER_DRAWS} if after else {}
-        return chance_errors(seen, random_state=asked.random_state, **draws)
+        return chance_errors(seen, random_state=settings.random_state, **draws)
 
     def against(
         self, seen: Any, groups: Any, margin: float | None, after: bool, random_state: int
@@ -492,22 +494,6 @@ class ErrorBars(ReportTable):
     def gain(self, scores: dict[str, Any], n: float, fitted: Any) -> Gain | None:
         """Return the gain in the NLL, or where there is none that which the CRPS proves."""
         return gain_of(scores["nll"], n, relative=False) or _proved(scores["crps"])
-
-    def verdict(
-        self,
-        scores: Any,
-        chance: Any,
-        quality: Any,
-        method: str,
-        evaluation: str,
-        evidence: Evidence,
-    ) -> Verdict:
-        """Return the verdict on one output."""
-        return verdict(scores, chance, quality, method, evaluation, evidence)
-
-    def overall(self, verdicts: dict[Any, Verdict]) -> Verdict:
-        """Return the verdict on all outputs."""
-        return overall(verdicts)
 
     def sums(self, record: Any, index: np.ndarray, count: int) -> np.ndarray:
         """(count, 5) sums of weight, outcomes held by their intervals, error, its square, and
@@ -544,16 +530,20 @@ class ErrorBars(ReportTable):
         """The forecasts."""
         return record, "forecast"
 
-    def sections(self, found: Compared, asked: Asked, used: Any, chance: Any) -> Any:
+    def sections(self, found: Compared, settings: Settings, used: Any, chance: Any) -> Any:
         """Curves, and the worst regions."""
-        options = {"n_bins": asked.n_bins, "level": asked.level, "random_state": asked.random_state}
-        regions = (self._regions(found, name, asked.level) for name in ("std", "mean"))
+        options = {
+            "n_bins": settings.n_bins,
+            "level": settings.level,
+            "random_state": settings.random_state,
+        }
+        regions = (self._regions(found, name, settings.level) for name in ("std", "mean"))
         return Sections(
             found.both(lambda seen: curves(seen, **options)),
             *regions,
             criteria=found.both(
                 lambda seen: self._judged(
-                    seen, chance["before" if seen is found.before else "after"], asked
+                    seen, chance["before" if seen is found.before else "after"], settings
                 )
             ),
         )
@@ -567,13 +557,15 @@ class ErrorBars(ReportTable):
             if one is not None and one.flawed
         ]
 
-    def _judged(self, seen: ForecastSeen, chance: Any, asked: Asked) -> Criteria:
+    def _judged(self, seen: ForecastSeen, chance: Any, settings: Settings) -> Criteria:
         """Judge the rows, cut by their own std, by both criteria; compute ``chance`` if None."""
         rows, cut = seen.rows, seen.counts.std.cut(enough_bins(REGIONS, seen.counts.total[0]))
-        gaps = self._in_parts(rows, cut.index(rows.std), len(cut), asked.level)
-        state = asked.random_state
-        chance = chance or self.chance(seen, asked, after=True)
-        return criteria(rows, chance, gaps, asked.margin, level=asked.level, random_state=state)
+        gaps = self._in_parts(rows, cut.index(rows.std), len(cut), settings.level)
+        state = settings.random_state
+        chance = chance or self.chance(seen, settings, after=True)
+        return criteria(
+            rows, chance, gaps, settings.margin, level=settings.level, random_state=state
+        )
 
     def _in_parts(
         self, rows: Any, index: np.ndarray, count: int, level: float

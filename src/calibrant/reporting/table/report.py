@@ -14,10 +14,11 @@ from calibrant.calibrators.multiclass import OneVsRest
 from calibrant.calibrators.temperature import Identity
 from calibrant.core.labels import class_array
 from calibrant.core.predictions import Predictions
+from calibrant.reporting.calibrate import Compared, choice, resolve, shown_name
 from calibrant.reporting.classification import CLASSIFICATION, SCORES
-from calibrant.reporting.compared import Compared, choice, resolve, shown_name
+from calibrant.reporting.measure import measure
+from calibrant.reporting.options import Settings
 from calibrant.reporting.report import Report
-from calibrant.reporting.report_table import Asked, Decisions
 from calibrant.reporting.summarise import part_of, summary_of
 from calibrant.reporting.summary import About, Method, Summary
 from calibrant.reporting.table.sums import (
@@ -112,18 +113,8 @@ class TableReport:
         return resolve(self.calibrator)
 
     @property
-    def _asked(self) -> Asked:
-        return Asked(
-            None,
-            None,
-            None,
-            None,
-            self.n_bins,
-            self.level,
-            self.n_resamples,
-            self.random_state,
-            Decisions(),
-        )
+    def _settings(self) -> Settings:
+        return Settings(self.n_bins, self.level, self.n_resamples, self.random_state)
 
     def _first(self) -> Pass:
         """The pass over the rows as they are."""
@@ -190,17 +181,7 @@ class TableReport:
                 fits.final,
             )
         target = first.sample.record.classes.tolist()[1] if self.target == "event" else self.target
-        made = summary_of(
-            CLASSIFICATION,
-            {"": found},
-            record,
-            [None],
-            target,
-            self._asked,
-            self.n_resamples,
-            self.title,
-            used,
-        )
+        made = summary_of(CLASSIFICATION, {"": found}, record, [None], target, self._settings, used)
         by = (
             "outcome, risk and fold"
             if fits is None
@@ -237,7 +218,8 @@ class TableReport:
         measures = CLASSIFICATION.measures(sample, self.n_bins, self.n_resamples)
         scores = table_scores(measures, first.sums, after, pairs, paired, level, self.random_state)
         method, used = Method.of(found, ""), None if fits is None else fits.final
-        part = part_of(CLASSIFICATION, found, scores, None, method.name, self._asked, used, seen)
+        measured = measure(CLASSIFICATION, found, scores, None, self._settings, used, seen)
+        part = part_of(CLASSIFICATION, measured, found)
         made = Summary(
             CLASSIFICATION.domain.name,
             self.target,
@@ -247,9 +229,9 @@ class TableReport:
             CLASSIFICATION.data(sample, [None]),
             method,
             part.verdict,
-            part.cautions,
+            measured.cautions,
             [part],
-            choice(used, sample),
+            choice(used, sample, fitted=found.fitted_by_user),
             [],
         )
         of_sample = (
@@ -284,7 +266,7 @@ class TableReport:
     def _told(self, made: Summary, first: Pass, fits: TableFits | None, said: str) -> Summary:
         """With the true numbers of rows, and what was done otherwise than in memory."""
         weighted = first.sample.record.weight is not None
-        quality: Any = made.parts[0].quality
+        quality: Any = made.parts[0].measured.quality
         how = (
             f"; {shown_name(fits.calibrator)} was fitted on {self._fitted_on(first)}"
             if fits and fits.evaluation == "out-of-fold"
@@ -306,7 +288,7 @@ class TableReport:
             "weighted": weighted,
             "read": word,
         }
-        return replace(made, data=data, cautions=[*made.cautions, word])
+        return replace(made, title=self.title, data=data, cautions=[*made.cautions, word])
 
 
 def _part(number: np.ndarray) -> np.ndarray:

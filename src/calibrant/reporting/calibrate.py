@@ -58,6 +58,8 @@ __all__ = [
 ]
 
 
+#: Rows below which nothing is calibrated: one for each fold.
+FOLDS = 5
 #: Message for a metric that the calibrated forecasts lack.
 NOTHING = Estimate(None)
 
@@ -216,6 +218,11 @@ class Compared:
         """Rows to search for miscalibration: those after calibration, unless they are in-sample."""
         return self.before if self.after is None or self.evaluation == "in-sample" else self.after
 
+    @property
+    def fitted_by_user(self) -> bool:
+        """Whether the calibrator came fitted, so that it was only applied."""
+        return self.evaluation in ("held-out", "in-sample") and self.calibration is None
+
     def both(self, make: Callable[[Any], Any]) -> dict[str, Any]:
         """Return {"before": ``make(before)``, "after": ``make(after)``, or None}."""
         return {
@@ -309,6 +316,8 @@ def compare(
             calibration=record,
         )
     if not is_fitted(calibrator):
+        if n_splits is None and len(record) < FOLDS:
+            return Compared(record, None, calibrator, "none")
         found = cross_fit(
             calibrator, record, n_splits=n_splits, random_state=random_state, progress=progress
         )
@@ -460,16 +469,20 @@ class Choice:
     code: list[str]
 
 
-def choice(calibrator: Any, record: Record) -> Choice | None:
-    """Describe the calibrator in words and code, for input in the record's form; None for None."""
+def choice(calibrator: Any, record: Record, *, fitted: bool = False) -> Choice | None:
+    """Describe the calibrator in words and code, for input in the record's form; None for None.
+
+    One that the user had ``fitted`` is not fitted again.
+    """
     if calibrator is None:
         return None
-    candidates, code = (
-        _candidates(getattr(calibrator, "table_", None)),
-        CODE[domain_of(record)](calibrator, record),
-    )
+    first, fit, use = CODE[domain_of(record)](calibrator, record)
     return Choice(
-        shown_name(calibrator), calibrator.status_, explained(calibrator), candidates, code
+        shown_name(calibrator),
+        calibrator.status_,
+        explained(calibrator),
+        _candidates(getattr(calibrator, "table_", None)),
+        [first, "# calibrator: the fitted one that was passed" if fitted else fit, use],
     )
 
 
