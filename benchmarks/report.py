@@ -1,4 +1,4 @@
-"""Sixteen reports looked at in Chromium: heights, sizes, accessibility, printed pages, pictures.
+"""Twenty reports looked at in Chromium: heights, sizes, accessibility, printed pages, pictures.
 
     python -m benchmarks.report                      # every case: the table of what was measured
     python -m benchmarks.report --only tumour adult  # some of them
@@ -203,6 +203,45 @@ def models():
     return cb.report(y, {"new": p, "old": 1 / (1 + np.exp(-1.5 * z))}, title="New model or old?")
 
 
+def changed():
+    """Risks that are too low since the spring."""
+    y, p = _risks(6_000, 12)
+    rng = np.random.default_rng(12)
+    days = np.datetime64("2025-07-01") + np.arange(6_000) * 300 // 6_000
+    z = np.log(p / (1 - p)) + 1.0 * (days >= np.datetime64("2026-02-01"))
+    y = (rng.random(6_000) < 1 / (1 + np.exp(-z))).astype(int)
+    return cb.report(y, p, times=days, title="Late payment, by day")
+
+
+def later_rows():
+    """Later rows without labels, whose risks are nearer to a half."""
+    y, p = _risks(4_000, 13)
+    new = 1 / (1 + np.exp(-0.3 * np.random.default_rng(14).normal(size=3_000)))
+    return cb.report(y, p, new=new, title="Triage, with the rows of last week")
+
+
+def answers():
+    """A log of answers: one of four questions is answered far too surely."""
+    rng = np.random.default_rng(15)
+    log = []
+    for item in range(900):
+        for name, gap in (("topic", 0.0), ("tone", 0.0), ("safe", 0.0), ("language", 0.3)):
+            sure = rng.uniform(0.55, 0.98)
+            right = rng.random() < sure - gap
+            probs = {"yes": sure, "no": 1.0 - sure}
+            log.append({"id": item, "question": name, "probs": probs, "label": bool(right)})
+    return cb.report(cb.read_questions(log), title="A judge of chats")
+
+
+def sure_ones():
+    """Risks that are right, but for the surest hundredth."""
+    y, p = _risks(40_000, 16)
+    rng = np.random.default_rng(16)
+    q = np.where(p >= np.quantile(p, 0.99), p - 0.25, p)
+    y = (rng.random(40_000) < q).astype(int)
+    return cb.report(y, p, title="Will the part fail?")
+
+
 CASES = {
     make.__name__: make
     for make in (
@@ -222,6 +261,10 @@ CASES = {
         two_outputs,
         several,
         models,
+        changed,
+        later_rows,
+        answers,
+        sure_ones,
     )
 }
 

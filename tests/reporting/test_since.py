@@ -28,7 +28,7 @@ def test_a_fall_of_the_ranking_is_told_before_labels_come():
         "metric": "AUROC",
         "key": "event_auroc",
     }
-    assert "it has changed" in since["sentence"]
+    assert "it is worse" in since["sentence"]
     assert since["sentence"] in found.to_markdown()
     assert "Since then: later rows without labels" in found.to_html()
     assert json.loads(found.to_json())["since"] == since

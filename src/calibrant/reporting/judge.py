@@ -312,7 +312,7 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     before, after = evidence.before, evidence.after
     fault = words.fault if before.seen or evidence.off else f"{words.means}."
     fault += " "
-    farthest = f" They are farthest off {evidence.worst}." if evidence.worst else ""
+    farthest = f" They are farthest off {evidence.worst}." if evidence.worst else _in_tail(before)
     help_, action = "Calibration", f"Use the calibrated {words.things}."
     if advised_state(evidence) == "calibrate by group":
         fault, farthest = f"The {words.things} are off {evidence.worst or 'for some groups'}. ", ""
@@ -338,11 +338,16 @@ def _remains(evidence: Evidence) -> str:
     return REMAINS["tail"] if after.tail else REMAINS[after.worst]
 
 
+def _in_tail(found: Miscalibration) -> str:
+    """Say by how much the worst tail is surely off, if one is by more than the margin."""
+    if found.tail is None:
+        return ""
+    return f" The {found.tail} are off by at least {points(surely(*found.tails[found.tail]))}."
+
+
 def _off(evidence: Evidence, words: Words) -> tuple[str, str]:
     where = f" They are off for {evidence.where}." if evidence.group_off else ""
-    if evidence.before.tail is not None and not where:
-        least = surely(*evidence.before.tails[evidence.before.tail])
-        where = f" The {evidence.before.tail} are off by at least {points(least)}."
+    where = where or _in_tail(evidence.before)
     tried = " The calibration tried does not help." if evidence.gain is not None else ""
     todo = OTHERS if tried else FIRST
     sentence = f"{words.fault} {_off_by(evidence.before)}.{where}{tried}"

@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from calibrant.core.groups import n_clusters
 from calibrant.core.metric_kinds import Metric
+from calibrant.errors import InputError
 from calibrant.questions.domain import (
     QUESTIONS,
     question_accuracy,
@@ -17,6 +19,9 @@ from calibrant.reporting.report_table import ReportTable
 
 __all__ = ["QuestionTable"]
 
+#: Fewest items of a log: of fewer, no interval counts items as one each.
+FEWEST_ITEMS = 4
+
 
 class QuestionTable(ReportTable):
     """Report on answers to questions; without other groups, by type and by question."""
@@ -26,6 +31,27 @@ class QuestionTable(ReportTable):
     def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return ((n,) confidence, (n,) 1.0 if the answer is right, else 0.0)."""
         return record.judged
+
+    def read(
+        self,
+        y: Any,
+        P: Any,
+        std: Any,
+        calibrator: Any,
+        *,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> tuple[Any, Sequence[Any]]:
+        """Return the record of the log, and [None]; refuse one whose intervals nothing supports."""
+        options = {"sample_weight": sample_weight, "groups": groups}
+        record, names = super().read(y, P, std, calibrator, **options)
+        items = n_clusters(record) or len(record)
+        if items < FEWEST_ITEMS:
+            raise InputError(
+                f"a report needs a log of at least {FEWEST_ITEMS} items (ids), because answers on"
+                f" one item depend on each other; got {items}; collect more."
+            )
+        return record, names
 
     def read_test(self, test: Any, record: Any) -> Questions:
         """Read the test rows, also of a record alone."""

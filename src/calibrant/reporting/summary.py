@@ -297,7 +297,9 @@ def _sentence(one: PerformanceEstimate) -> str:
     if one.state != "holds":
         return f"How good the model is on the {rows} cannot be told: {'; '.join(one.reasons)}."
     moved = not one.change_low <= 0.0 <= one.change_high
-    changed = "has changed" if moved else "has not changed by more than chance"
+    changed = "has not changed by more than chance"
+    if moved:
+        changed = "is worse" if _worse(one) else "is better"
     columns = f" The rows differ most in {', '.join(one.changed[:3])}." if one.changed else ""
     return (
         f"{name} on the {rows} is about {one.value:.3g} ({one.low:.3g} to {one.high:.3g}), from"
