@@ -105,6 +105,13 @@ def _print(result: dict[str, Any], beside: dict[str, Any] | None, verbose: bool)
             row = one["table"].get(journey, {})
             shown = [f"{_share(row.get(kind)):>14s}" for kind in KINDS]
             print(" | ".join([f"{journey[:17]:17s} {one['revision'][:8]:8s}", *shown]))
+    for one in columns:
+        advice = [cell for cell in one["cells"] if cell.get("regret") is not None]
+        advice = [cell for cell in advice if cell["question"].startswith("advice on")]
+        asked = sum(cell["asked"] for cell in advice)
+        if asked:
+            regret = sum(cell["regret"] for cell in advice) / asked
+            print(f"{one['revision'][:8]}: following the report costs {regret:.4f} nats a row")
     print("\nMore than what is allowed, beyond Monte Carlo:")
     for cell in result["cells"]:
         if cell["too_many"] or (verbose and cell["faults"]):

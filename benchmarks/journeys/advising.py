@@ -73,8 +73,12 @@ def _judged(
     unsure = state in ("too few rows", "too few rows to say")
     change, detail = after - before, f"{verdict['sentence']} Truly {before:.4f} to {after:.4f}."
     harms, helps = change > HARM * abs(before), change < -MATERIAL_LOSS * abs(before)
-    wrong = (advice == "use it" and (harms or world.suspect)) or (advice == "keep" and helps)
-    yield Outcome(f"advice on {name}", "wrong advice", wrong, 0.025, detail)
+    wrong = advice == "use it" and (harms or world.suspect)
+    regret = (after if advice == "use it" else before) - min(before, after)
+    yield Outcome(f"advice on {name}", "wrong advice", wrong, 0.025, detail, regret)
+    if helps and not world.suspect:
+        missed = advice != "use it"
+        yield Outcome(f"help of {name}", "missed help", missed, 0.05, detail)
     if world.calibrated:
         alarm = not fine and not unsure
         yield Outcome(f"the model, beside {name}", "false alarm", alarm, 0.05, detail)

@@ -9,14 +9,22 @@ from scipy import stats
 __all__ = ["KINDS", "Cell", "Outcome", "counted", "faults_by_journey"]
 
 #: The kinds of fault, as printed.
-KINDS = ("wrong advice", "false comfort", "false alarm", "doors disagree", "error")
+KINDS = (
+    "wrong advice",
+    "missed help",
+    "false comfort",
+    "false alarm",
+    "doors disagree",
+    "error",
+)
 
 
 @dataclass(frozen=True)
 class Outcome:
     """One answer that was judged: ``fault`` says whether the truth contradicts it.
 
-    ``allowed`` is the rate of faults that the product itself states, such as 5 % of a test.
+    ``allowed`` is the rate of faults that the product itself states, such as 5 % of a test, and
+    ``regret`` what following the answer costs a row, in nats, beside the better in hindsight.
     """
 
     question: str
@@ -24,6 +32,7 @@ class Outcome:
     fault: bool
     allowed: float = 0.0
     detail: str = ""
+    regret: float = 0.0
 
 
 @dataclass
@@ -37,6 +46,7 @@ class Cell:
     allowed: float
     asked: int = 0
     faults: int = 0
+    regret: float = 0.0
     details: list[str] = field(default_factory=list)
 
     @property
@@ -57,6 +67,7 @@ def counted(found: Iterable[tuple[str, str, Outcome]]) -> list[Cell]:
         cell = cells.setdefault(key, Cell(*key, allowed=one.allowed))
         cell.asked += 1
         cell.faults += one.fault
+        cell.regret += one.regret
         if one.fault and one.detail and len(cell.details) < 2:
             cell.details.append(one.detail)
     return list(cells.values())

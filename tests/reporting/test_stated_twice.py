@@ -8,6 +8,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.text_table import percent
+from calibrant.reporting.judge import CALIBRATED
 from calibrant.reporting.miscalibration import points
 
 
@@ -230,7 +231,7 @@ def test_changes_alternatives_and_the_verdict(found):
     tiles = [
         f"<dd>{percent(confidence)} / {percent(accuracy)} <small>",
         f"<dd>{points(ece)} <small>"
-        if scores["ece"]["after"] is None
+        if scores["ece"]["after"] is None or verdict["state"] not in CALIBRATED
         else f"<dd>{points(ece).split()[0]} → {points(scores['ece']['after']['value'])} <small>",
     ]
     # Numbers that a veto rules out are not among the first to be read.

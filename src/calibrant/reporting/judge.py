@@ -372,7 +372,7 @@ def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
 
 
 def _everywhere(found: Miscalibration) -> str:
-    """How far off the parts and the tails can be."""
+    """Return how far off the parts and the tails can be."""
     ends = [
         f"the {name} within {points(max(abs(low), abs(high)))}"
         for name, (low, high) in found.tails.items()

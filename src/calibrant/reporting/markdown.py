@@ -11,9 +11,11 @@ from typing import Any
 from calibrant.core.cards import PROMISED, Tile
 from calibrant.core.text_table import p_text, percent, rounded
 from calibrant.reporting.figures import dots, gap_words
+from calibrant.reporting.judge import CALIBRATED
 
 __all__ = [
     "Tile",
+    "advised",
     "appendix",
     "arrow",
     "as_markdown",
@@ -105,8 +107,9 @@ def bands(summary: dict[str, Any], outputs: list[tuple[str | None, Any]], five: 
     return {
         "bands": BANDS,
         **head(summary),
+        "advised": advised(summary),
         "measured": MEASURED[summary["calibrator"]["evaluation"]],
-        "whom": _whom([part["audit"] for _, part in outputs if part["audit"]]),
+        "whom": _whom([part["audit"] for _, part in outputs if part["audit"]], advised(summary)),
         "groups": [(name, _drawn(part["audit"])) for name, part in outputs if part["audit"]],
         "numbers": [(name, *_split(summary, name, five)) for name, _ in outputs],
     }
@@ -141,17 +144,30 @@ def head(summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _whom(audits: list[dict[str, Any]]) -> str:
-    """Return for which groups the predictions are off, the worst by name."""
+def advised(summary: dict[str, Any]) -> bool:
+    """Return whether the verdict advises to use what was calibrated."""
+    return summary["verdict"]["state"] in CALIBRATED
+
+
+def _whom(audits: list[dict[str, Any]], calibrated: bool) -> str:
+    """Return for which groups the predictions are off, the worst by name; and where the
+    ``calibrated`` ones are advised, for which they are off then.
+    """
     if not audits:
         return "not checked, because no groups were given."
-    last = [one["before"] if one["after"] is None else one["after"] for one in audits]
-    off, count = (sum(one[key] for one in last) for key in ("n_off", "n_groups"))
+    sides = [[one[when] for one in audits if one[when]] for when in ("before", "after")]
+    first, *then = [_off(side) for side in sides if side]
+    return f"{first}; after calibration {then[0]}." if calibrated and then else f"{first}."
+
+
+def _off(audits: list[dict[str, Any]]) -> str:
+    off, count = (sum(one[key] for one in audits) for key in ("n_off", "n_groups"))
     if not off:
-        return f"none of {count} groups is off by more than chance."
-    names = [name for one in last for name in one["off"]]
+        return f"none of {count} groups is off by more than chance"
+    names = [name for one in audits for name in one["off"]]
     more = f" and {off - NAMED} more" if off > NAMED else ""
-    return f"{off} of {count} groups are off: {', '.join(names[:NAMED])}{more}."
+    which = f"{', '.join(names[:NAMED])}{more}"
+    return f"{off} of {count} groups {'is' if off == 1 else 'are'} off: {which}"
 
 
 def _split(summary: dict[str, Any], name: str | None, five: Any) -> tuple[list[Any], list[Any]]:
@@ -160,14 +176,14 @@ def _split(summary: dict[str, Any], name: str | None, five: Any) -> tuple[list[A
     return shown, [row for row in rows if row not in shown]
 
 
-def groups_tile(outputs: list[tuple[str | None, Any]]) -> Tile | None:
+def groups_tile(outputs: list[tuple[str | None, Any]], calibrated: bool) -> Tile | None:
     """Return the tile on the groups of all outputs; None without groups."""
     audits = [part["audit"] for _, part in outputs if part["audit"]]
     if not audits:
         return None
     before = sum(one["before"]["n_off"] for one in audits)
     after = None
-    if audits[0]["after"] is not None:
+    if calibrated and audits[0]["after"] is not None:
         after = str(sum(one["after"]["n_off"] for one in audits))
     count = sum(one["before"]["n_groups"] for one in audits)
     return Tile("Groups off", arrow(str(before), after), f"of {count} groups and crossings")
@@ -319,14 +335,13 @@ def _to_do(summary: dict[str, Any]) -> list[str]:
     if summary["choice"] is not None:
         code = "\n".join(summary["choice"]["code"]).replace("```", "")
         would = f"The code that would apply {_text(summary['calibrator']['name'])}:"
-        advised = head(summary)["tone"] == "act"
-        parts = [*([] if advised else [would]), f"```python\n{code}\n```"]
+        parts = [*([] if advised(summary) else [would]), f"```python\n{code}\n```"]
     if summary["alternatives"]:
         shown = _alternatives(summary["alternatives"], compared(summary))
         parts += ["### Compared on the same rows", shown]
     promises = summary.get("promises")
     if promises is not None:
-        parts += _rates(promises) if "rates" in promises else _promised(promises)
+        parts += _rates(promises, advised(summary)) if "rates" in promises else _promised(promises)
     return ["## What should I do?", *parts] if parts else []
 
 
@@ -413,12 +428,12 @@ def _promised(said: dict[str, Any]) -> list[str]:
     return found
 
 
-def _rates(said: dict[str, Any]) -> list[str]:
+def _rates(said: dict[str, Any], calibrated: bool) -> list[str]:
     sides = {"false alarms": "above", "missed events": "not above"}
     rows = [
         [
             f"{percent(row['rate'], 0)} {row['error']}",
-            "–" if row["share"] is None else f"{sides[row['error']]} {_both_scales(row)}",
+            "–" if row["share"] is None else f"{sides[row['error']]} {_threshold(row, calibrated)}",
             _text(row["note"]),
         ]
         for row in said["rates"]
@@ -426,11 +441,11 @@ def _rates(said: dict[str, Any]) -> list[str]:
     return ["### What can I promise?", _table(("At most", "Risk", "Promise"), rows)]
 
 
-def _both_scales(row: dict[str, Any]) -> str:
-    """Return the threshold as calibrated, where it is known, and as predicted."""
-    own = f"{row['threshold']:.4g}"
-    calibrated = row["calibrated"]
-    return own if calibrated is None else f"{calibrated:.4g} (uncalibrated {own})"
+def _threshold(row: dict[str, Any], calibrated: bool) -> str:
+    """Return the threshold as predicted; where the ``calibrated`` risks are advised, also so."""
+    predicted, after = f"{row['threshold']:.4g}", row["calibrated"]
+    both = calibrated and after is not None
+    return f"{after:.4g} (uncalibrated {predicted})" if both else predicted
 
 
 def _thresholds(found: dict[str, Any]) -> str:

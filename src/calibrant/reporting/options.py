@@ -187,8 +187,8 @@ class Decisions:
 
 @dataclass(frozen=True)
 class Settings:
-    """How rows are measured, and what is known of them beside the predictions: groups (with their
-    columns), features (cut into parts) and times, each None where it was not given.
+    """Settings of the measurement, and what is known of the rows beside the predictions: groups
+    (with their columns), features (cut into parts) and times, each None where it was not given.
     """
 
     n_bins: int

@@ -19,6 +19,7 @@ from calibrant.reporting.figures import (
 )
 from calibrant.reporting.markdown import (
     Tile,
+    advised,
     appendix,
     arrow,
     bands,
@@ -54,7 +55,7 @@ NOTES = (
 FILTERS: dict[Any, Any] = {}
 #: Words and templates of this page.
 WORDS = {
-    "fine": "The data look sound: no sparse class, hardly a repeated row",
+    "fine": "The data look sound: every class has enough rows, and few rows repeat another",
     "quality": "quality.html",
     "promised": "promises.html",
     "reading": "reading.html",
@@ -117,7 +118,7 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
         found.append(Tile("Sure / right", f"{sure} / {right}", "mean confidence, accuracy"))
     if "ece" in scores:
         found.append(gap_tile(scores["ece"], summary))
-    groups = groups_tile([(None, summary)])
+    groups = groups_tile([(None, summary)], advised(summary))
     if groups is not None:
         found.append(groups)
     if "confidence_auroc" in scores:
@@ -128,10 +129,13 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
 
 
 def gap_tile(error: dict[str, Any], summary: dict[str, Any]) -> Tile:
-    """Return the tile on the mean gap, before and after, each beside that by chance alone."""
-    after = None if error["after"] is None else points(error["after"]["value"])
+    """Return the tile on the mean gap, beside that by chance alone; before and after where the
+    calibrated predictions are advised.
+    """
+    moved = advised(summary) and error["after"] is not None
+    after = points(error["after"]["value"]) if moved else None
     before = points(error["before"]["value"])
-    note = by_chance(summary["chance"], summary["chance_after"], points, after is not None)
+    note = by_chance(summary["chance"], summary["chance_after"] if moved else None, points, moved)
     return Tile("Mean gap (ECE)", arrow(before.split()[0] if after else before, after), note)
 
 

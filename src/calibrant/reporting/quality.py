@@ -408,7 +408,7 @@ def _majority(counts: Any) -> Iterator[Any]:
 def _certain(counts: Any) -> Iterator[Any]:
     wrong = counts.confidence.sums[counts.confidence.values >= 1.0, 2].sum()
     if wrong > 0.0:
-        yield f"{wrong:,.0f} predictions were given with probability exactly 1 and are wrong."
+        yield f"{wrong:,.0f} predictions have a probability of exactly 1 and are wrong."
 
 
 def _classes(counts: Any, which: np.ndarray) -> str:

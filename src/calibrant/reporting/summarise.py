@@ -46,7 +46,7 @@ from calibrant.reporting.summary import (
 )
 from calibrant.reporting.verdict import calibration_of, of_outputs
 
-__all__ = ["part_of", "summarise", "summary_of"]
+__all__ = ["part_of", "summarise", "summary_of", "with_code"]
 
 
 @seeded

@@ -26,7 +26,7 @@ from calibrant.reporting.figures import (
     points_along,
     present,
 )
-from calibrant.reporting.markdown import Tile, appendix, bands, groups_tile
+from calibrant.reporting.markdown import Tile, advised, appendix, bands, groups_tile
 from calibrant.reporting.page import gap_tile
 
 __all__ = [
@@ -255,7 +255,7 @@ NOTES = (
 
 #: Words and templates of this page.
 WORDS = {
-    "fine": "The data look sound: hardly a repeated row, and no risk that contradicts its outcome",
+    "fine": "The data look sound: few rows repeat another, and no risk of exactly 0 or 1 is wrong",
     "quality": "event/quality.html",
     "promised": "event/promises.html",
     "reading": "event/reading.html",
@@ -314,7 +314,8 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
     """
     scores, quality = {row["key"]: row for row in summary["metrics"]}, summary["quality"]
     ratio = scores["observed_expected_ratio"]["after"]
-    then = percent(quality["rate"] / ratio["value"]) if ratio and ratio["value"] else None
+    moved = advised(summary) and ratio and ratio["value"]
+    then = percent(quality["rate"] / ratio["value"]) if moved else None
     pair = f"{percent(quality['risk'])} / {percent(quality['rate'])}"
     auroc = scores["event_auroc"]["before"]["value"]
     ranking = Tile(
@@ -323,16 +324,16 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
     return [
         Tile("Predicted / observed", pair, "" if then is None else f"calibrated: {then} predicted"),
         gap_tile(scores["event_ece"], summary),
-        groups_tile([(None, summary)]) or ranking,
-        *_acting(summary["acting"]),
+        groups_tile([(None, summary)], advised(summary)) or ranking,
+        *_acting(summary["acting"], advised(summary)),
     ]
 
 
-def _acting(acting: list[dict[str, Any]]) -> list[Tile]:
+def _acting(acting: list[dict[str, Any]], calibrated: bool) -> list[Tile]:
     if not acting:
         return []
     one = acting[0]
-    cost = one["before"] if one["after"] is None else one["after"]
+    cost = one["after"] if calibrated and one["after"] is not None else one["before"]
     best = min(one["all"], one["none"])
     cheaper = round(cost) < round(best)
     least = "all" if best == one["all"] else "none"

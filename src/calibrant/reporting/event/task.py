@@ -229,10 +229,7 @@ def _few(found: Any) -> Iterator[str]:
 
 def _certain(found: Any) -> Iterator[str]:
     if found.certain_wrong:
-        many = (
-            f"{found.certain_wrong:,.0f} risks were given as exactly 0 or 1 and the opposite"
-            " happened"
-        )
+        many = f"{found.certain_wrong:,.0f} risks are exactly 0 or 1 although the opposite happened"
         yield (
             f"{many}: the log loss, infinite there, counts 27.6 for each, and intercept and slope"
             " hang on where such risks are cut."

@@ -37,6 +37,7 @@ from calibrant.reporting.figures import (
 from calibrant.reporting.judge import STATES
 from calibrant.reporting.markdown import (
     Tile,
+    advised,
     appendix,
     arrow,
     bands,
@@ -194,7 +195,7 @@ def _widths(curves: dict[str, dict[str, list[Any]]], number: int, when: str) -> 
     words = (
         f"Mean width of 90 % intervals in {len(curve.n)} bins of equal weight by the outcome, and,"
         " dotted, the share of the outcomes that they hold. Both ends are harder to foresee, and"
-        f" even honest intervals hold less there. Least: {percent(curve.coverage[least])} of the"
+        f" even right intervals hold less there. Least: {percent(curve.coverage[least])} of the"
         f" outcomes near {curve.value[least]:.4g}."
     )
     each = list(
@@ -236,7 +237,7 @@ def _ordered(curves: dict[str, dict[str, list[Any]]], number: int, when: str) ->
     missed = int((~curve.held).sum())
     words = (
         f"90 % intervals of {len(curve.y)} rows in the order of the predicted value, with what came"
-        f" true; {missed} are missed (crosses). Those of honest intervals lie scattered, above and"
+        f" true; {missed} are missed (crosses). Those of right intervals lie scattered, above and"
         " below alike."
     )
     each = [
@@ -298,7 +299,7 @@ NOTES = (
     ),
     (
         "Regions are cut by what was predicted, never by the outcome: among the largest outcomes"
-        " every honest model is too low."
+        " every model is too low."
     ),
 )
 
@@ -306,7 +307,7 @@ NOTES = (
 #: Words and templates of this page.
 WORDS = {
     "fine": (
-        "The data look sound: rows of every size of error bar, hardly a repeated row, no tiny std"
+        "The data look sound: rows of every size of error bar, few that repeat another, no tiny std"
         " and no outlier"
     ),
     "quality": "regression/quality.html",
@@ -388,24 +389,25 @@ def _gravest(summary: dict[str, Any]) -> int:
 def tiles(summary: dict[str, Any]) -> list[Tile]:
     """Return the tiles of the gravest output: coverage, the errors, their width, and the groups."""
     part = summary["outputs"][_gravest(summary)]
+    moves = advised(summary)
     of = f" of {part['name']}" if len(summary["outputs"]) > 1 else ""
     scores = {row["key"]: row for row in summary["metrics"] if row["output"] == part["name"]}
 
     def moved(key: str, form: Any) -> str:
-        both = (scores[key]["before"], scores[key]["after"])
+        both = (scores[key]["before"], scores[key]["after"] if moves else None)
         values = [one["value"] for one in both if one is not None]
         before, *after = ["–" if value is None else form(value) for value in values]
         return arrow(before, after[0] if after else None)
 
-    after = part["chance_after"] and part["chance_after"]["ence"]
-    calibrated = scores["ence"]["after"] is not None
-    chance = by_chance(part["chance"]["ence"], after, "{:.3f}".format, calibrated)
+    after = moves and part["chance_after"] and part["chance_after"]["ence"]
+    calibrated = moves and scores["ence"]["after"] is not None
+    chance = by_chance(part["chance"]["ence"], after or None, "{:.3f}".format, calibrated)
     found = [
         Tile(f"90 % intervals{of} hold", moved("coverage", percent), "90 % if they are right"),
         Tile("ENCE", moved("ence", "{:.3f}".format), chance),
         Tile("Mean width", moved("width", "{:.3g}".format), "of 90 % intervals, in units of y"),
     ]
-    groups = groups_tile([(None, one) for one in summary["outputs"]])
+    groups = groups_tile([(None, one) for one in summary["outputs"]], moves)
     return found if groups is None else [*found, groups]
 
 

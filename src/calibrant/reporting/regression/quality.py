@@ -157,7 +157,7 @@ def _sparse(found: Any) -> Any:
     if found.sparse_octaves:
         yield (
             f"For some sizes of error bars there are fewer than {FEW} rows ({found.sparse_octaves}"
-            f" of {found.octaves} doublings of the std): little can be said of those."
+            f" of {found.octaves} ranges from a std to twice it): little can be said of those."
         )
 
 
@@ -169,8 +169,8 @@ def _spread(found: Any) -> Any:
         )
     elif found.tied > TIED:
         yield (
-            f"{percent(found.tied, 0)} of the rows share one value of the std, perhaps a bound"
-            " that the model was given."
+            f"{percent(found.tied, 0)} of the rows share one value of the std, perhaps a limit"
+            " of the model."
         )
     if found.tiny > 0.0:
         least, median = found.std.least, found.std.median

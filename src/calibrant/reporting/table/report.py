@@ -19,7 +19,7 @@ from calibrant.reporting.classification import CLASSIFICATION, SCORES
 from calibrant.reporting.measure import measure
 from calibrant.reporting.options import Settings
 from calibrant.reporting.report import Report
-from calibrant.reporting.summarise import part_of, summary_of
+from calibrant.reporting.summarise import part_of, summary_of, with_code
 from calibrant.reporting.summary import About, Method, Summary
 from calibrant.reporting.table.sums import (
     PARTS,
@@ -217,9 +217,10 @@ class TableReport:
         pairs = seen.before.counts.pairs, None if after is None else seen.after.counts.pairs
         measures = CLASSIFICATION.measures(sample, self.n_bins, self.n_resamples)
         scores = table_scores(measures, first.sums, after, pairs, paired, level, self.random_state)
-        method, used = Method.of(found, ""), None if fits is None else fits.final
+        used = None if fits is None else fits.final
         measured = measure(CLASSIFICATION, found, scores, None, self._settings, used, seen)
         part = part_of(CLASSIFICATION, measured, found)
+        chosen = choice(used, sample, fitted=found.fitted_by_user)
         made = Summary(
             CLASSIFICATION.domain.name,
             self.target,
@@ -227,20 +228,17 @@ class TableReport:
             level,
             About.of(sample, {}),
             CLASSIFICATION.data(sample, [None]),
-            method,
-            part.verdict,
+            Method.of(found, ""),
+            with_code(part.verdict, chosen),
             measured.cautions,
             [part],
-            choice(used, sample, fitted=found.fitted_by_user),
+            chosen,
             [],
-        )
-        of_sample = (
-            "signals, promises and the calibrator's own curves are of a seeded sample of"
-            f" {len(sample):,} rows"
         )
         said = (
             "scores, calibration errors, curves and confusions are of all rows; what ranks takes"
-            f" rows of a cell for ties; {of_sample}"
+            " rows of a cell for ties; signals, promises and the calibrator's own curves are of a"
+            f" seeded sample of {len(sample):,} rows"
         )
         return self._told(made, first, fits, said)
 
