@@ -158,6 +158,11 @@ def test_what_nothing_shows_is_used_and_says_how_many_rows_would_show_it():
         " observed; typically off by at most 5 points."
     )
     assert found.action == (
+        "Use the risks as they are. No calibrator was tried; a report tries one by default."
+        " About 5,600 rows would show whether they are within 2 points."
+    )
+    tried = judged(Evidence(measured(), measured(), gain=gain(1.0)), WORDS, "none")
+    assert tried.action == (
         "Use the risks as they are. About 5,600 rows would show whether they are within 2 points."
     )
     sure = judged(Evidence(measured(0.0, 0.01)), WORDS, "none")

@@ -48,6 +48,7 @@ SURELY = 3.0
 EVERY = "all"
 OTHERS = "Try another calibrator, more rows or other features."
 FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
+UNTRIED = " No calibrator was tried; a report tries one by default."
 #: What remains, by the check that says most.
 REMAINS = {
     "offset": "the mean is still off",
@@ -312,7 +313,12 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     before, after = evidence.before, evidence.after
     fault = words.fault if before.seen or evidence.off else f"{words.means}."
     fault += " "
-    farthest = f" They are farthest off {evidence.worst}." if evidence.worst else _in_tail(before)
+    farthest = f" They are farthest off {evidence.worst}." if evidence.worst else ""
+    if (
+        not farthest
+        and max((surely(*limits) for limits in before.tails.values()), default=0.0) > before.high
+    ):
+        farthest = _in_tail(before)
     help_, action = "Calibration", f"Use the calibrated {words.things}."
     if advised_state(evidence) == "calibrate by group":
         fault, farthest = f"The {words.things} are off {evidence.worst or 'for some groups'}. ", ""
@@ -364,6 +370,7 @@ def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
         sentence = f"{words.fault} {off_by.capitalize()}, {why}."
     action = f"Use the {words.things} as they are."
     if before.high > before.margin:
+        action += "" if evidence.gain else UNTRIED
         action += (
             f" About {_rounded(before.wanted):,} rows would show whether they are within"
             f" {points(before.margin)}."
