@@ -89,6 +89,7 @@ STEPS = {
         Step("hoki.tables", "--networks lenet-5-cifar10 --no-figures", HELD, HELD, NETWORKS),
         Step("hoki.tables", None, TRAINED, TRAINED, ("mnist",), torch=True),
         Step("hoki.others", None, "", "", CLASSIFIERS),
+        Step("hoki.cost", None, "", ""),
     ),
 }
 

@@ -1,13 +1,14 @@
 """``calibrant methods``: every method once in its question, short lists first, nothing cut."""
 
 import json
+import re
 
 import pytest
 
 from calibrant.cli.list_methods import QUESTIONS
 from calibrant.cli.methods import all_named
 from calibrant.core.calibrator import DomainCalibrator
-from calibrant.core.cards import PAPERS
+from calibrant.core.cards import PAPER_NAMES, PAPERS
 from calibrant.core.estimators import offered
 from calibrant.core.map import Map
 
@@ -92,12 +93,59 @@ def test_papers_have_the_five_first_then_all(listed):
     for section, title in zip(whole, PAPERS, strict=False):
         assert title in " ".join(" ".join(section).lower().split())
     geometric, exploratory, gaussian, regression, hoki = five.values()
-    assert {"geometric", "stacked-confidence"} <= set(geometric)
+    assert geometric == ["geometric"]
     assert {"category-temperature", "award-temperature", "kernel-density"} <= set(exploratory)
     assert gaussian == ["gaussian-process"]
-    assert "std" in regression
+    assert {"std", "interval", "isotonic-variance", "variance-binning"} == set(regression)
     assert hoki == ["hoki"]
     assert short[-1] == [f"{len(whole) - len(PAPERS)} other papers: --all"]
+
+
+#: Paper -> public calls that are of it, and one that it does not have.
+CALLS = {
+    "geometric": (
+        ["calibrators.FastSeparation", "calibrators.MaxPool", "displays.SignalAccuracyDisplay"],
+        "calibrators.StackedConfidence",
+    ),
+    "exploratory": (
+        ["calibrators.KernelDensity", "metrics.joint_distribution"],
+        "calibrators.StackedConfidence",
+    ),
+    "gp": (
+        ["calibrators.GaussianProcessCalibration", "metrics.underconfidence"],
+        "calibrators.AutoCalibrator",
+    ),
+    "regression": (
+        ["regression.StdScaling", "metrics.rmse_rmv_curve", "displays.RmseRmvDisplay"],
+        "regression.GaussianProcessScale",
+    ),
+    "hoki": (
+        ["calibrators.LabelStability", "metrics.calibration_error_bound"],
+        "calibrators.GeometricCalibrator",
+    ),
+}
+
+
+@pytest.mark.parametrize("paper", CALLS)
+def test_all_that_is_public_of_one_paper_is_listed_with_its_place(paper, run, listed):
+    head, *_ = text = listed("--paper", paper)
+    title = list(PAPERS)[PAPER_NAMES.index(paper)]
+    assert title in head[0].lower()
+    found = json.loads(run("methods", "--paper", paper, "--json").stdout)
+    rows = {row["name"]: row for of in found.values() for row in of}
+    wanted, foreign = CALLS[paper]
+    assert set(wanted) <= set(rows)
+    assert foreign not in rows
+    for name, row in rows.items():
+        assert re.match(r"(?:section|equation|figure|definition|theorem|algorithm)s? ", row["facts"])
+        assert any(line.startswith(f"    {name} ") for section in text for line in section)
+    assert max(len(line) for section in text for line in section) <= 80
+
+
+def test_a_paper_of_another_name_is_refused_with_the_names(run):
+    result = run("methods", "--paper", "platt", code=1)
+    assert result.output.count("\n") == 1
+    assert "must be one of geometric, exploratory, gp, regression, hoki; got 'platt'" in result.output
 
 
 def test_metrics_are_listed_only_by_their_option(listed):

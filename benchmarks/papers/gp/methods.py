@@ -26,6 +26,11 @@ def _temperature(P, y, P_test):
     return cb.TemperatureScaling(inputs="logit").fit(P, y).predict_proba(P_test)
 
 
+def _log_temperature(P, y, P_test):
+    """On the logarithms of the probabilities, as a user of the library has it."""
+    return cb.TemperatureScaling().fit(P, y).predict_proba(P_test)
+
+
 def _gaussian_process(P, y, P_test):
     """Inputs as the authors gave them; four predictions from one fit.
 
@@ -96,6 +101,7 @@ METHODS = {
     "gp": (_gaussian_process, ("GPcalib", "GP, same draws", "GPcalib_approx", "GP, taylor")),
     "uncalibrated": (lambda P, y, P_test: P_test, ("Uncal",)),
     "temperature": (_temperature, ("Temp",)),
+    "temperature-log": (_log_temperature, ("Temp, log P",)),
     "platt": (_one_vs_rest(cb.Platt(scale="probability", smoothing=False)), ("Platt",)),
     "isotonic": (_one_vs_rest(cb.Isotonic()), ("Isotonic",)),
     "beta": (_one_vs_rest(cb.calibrators.Beta()), ("Beta",)),

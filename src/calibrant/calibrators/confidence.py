@@ -299,7 +299,7 @@ def signal_accuracy(
     References
     ----------
     Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
-    figure 5.
+    2023, figure 5.
 
     Examples
     --------

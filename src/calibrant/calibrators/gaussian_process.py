@@ -121,7 +121,7 @@ class GaussianProcessCalibration(
     References
     ----------
     Wenger, Kjellstrom and Triebel, "Non-parametric calibration for classification", AISTATS 2020,
-    eqs. 5-7.
+    equations 3 to 7.
 
     Examples
     --------

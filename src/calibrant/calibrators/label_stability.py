@@ -109,7 +109,7 @@ class LabelStability(
     References
     ----------
     Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021,
-    equation 3. The paper samples 1,000 vectors and also searches the mean of the noise, which
+    section 5 and equation 3. The paper samples 1,000 vectors and also searches the mean of the noise, which
     cannot change any argmax.
 
     Examples

@@ -44,6 +44,11 @@ class RandomSubset(Saved, BaseEstimator):
     calibrators.ClassCentroids : means instead of points.
     calibrators.RandomFeatures : fewer features instead of fewer points.
 
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, section 5.1.
+
     Examples
     --------
     >>> X, y = RandomSubset(2).reduce(np.arange(16.0).reshape(8, 2), np.repeat([0, 1], 4))
@@ -89,6 +94,11 @@ class ClassCentroids(Saved, BaseEstimator):
     -----
     It keeps more information than :class:`RandomSubset` and costs one k-means, in mini-batches from
     random points.
+
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, section 5.1.
 
     Examples
     --------
@@ -154,6 +164,11 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
     Try this reduction first: the components that vary most dominate distances. They are found by a
     few power iterations on at most 8,192 evenly spaced rows, in float64.
 
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, section 5.1.
+
     Examples
     --------
     >>> X = np.random.default_rng(0).normal(size=(50, 8))
@@ -205,6 +220,11 @@ class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
     -----
     It is never best in log loss or ranking (the calibration error alone hides that), and is
     included because the paper has it.
+
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, section 5.1.
 
     Examples
     --------
@@ -309,6 +329,11 @@ class AveragePool(_ImageReduction):
     -----
     It is the best image reduction for t = 2; for t = 4, principal components keep more information.
 
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, section 5.1.
+
     Examples
     --------
     >>> AveragePool(2).fit_transform(np.arange(16.0).reshape(1, 4, 4)).tolist()
@@ -331,6 +356,11 @@ class MaxPool(_ImageReduction):
     See Also
     --------
     calibrators.AveragePool, calibrators.BilinearResize : other ways to shrink images.
+
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, section 5.1.
 
     Examples
     --------
@@ -358,6 +388,11 @@ class BilinearResize(_ImageReduction):
     -----
     As usual, there is no smoothing first: for t = 2 it is average pooling, and for t = 4 it reads
     only the middle of each tile.
+
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, section 5.1.
 
     Examples
     --------
@@ -388,6 +423,11 @@ class Grayscale(TransformerMixin, BaseEstimator):
     See Also
     --------
     calibrators.AveragePool : fewer pixels instead of fewer colours.
+
+    References
+    ----------
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, section 5.2.
 
     Examples
     --------

@@ -432,7 +432,7 @@ class FastSeparation(
     References
     ----------
     Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
-    definition 5.
+    2023, definition 5.
 
     Examples
     --------
@@ -532,7 +532,7 @@ class _Zones(Separation):
 
 
 class PairwiseSeparation(_Zones, examples=[{"dangerous": "max-min"}]):
-    r"""Separation as defined in the paper: the minimum over other points of the farthest bisector
+    r"""Separation by the paper's formula: the minimum over other points of the farthest bisector
     with a point of the class.
 
     .. math:: \overline{S}(x) = \min_{x'' \in \bar F} \max_{x' \in F} \frac{d^2(x, x'') - d^2(x,
@@ -579,7 +579,7 @@ class PairwiseSeparation(_Zones, examples=[{"dangerous": "max-min"}]):
     References
     ----------
     Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
-    definition 4.
+    2023, definition 4.
 
     Examples
     --------
@@ -672,7 +672,7 @@ class MaximalZone(_Zones):
     References
     ----------
     Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
-    definitions 2 and 3. Lawson and Hanson, "Solving least squares problems", 1974, chapter 23.
+    2023, definitions 2 and 3. Lawson and Hanson, "Solving least squares problems", 1974, chapter 23.
 
     Examples
     --------

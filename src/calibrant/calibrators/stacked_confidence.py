@@ -238,9 +238,8 @@ class StackedConfidence(
     References
     ----------
     Wolpert, "Stacked generalization", Neural Networks 5, 1992; Ramsay, "Monotone regression splines
-    in action", Statistical Science 3, 1988. Combining signals is named as future work by Chouraqui
-    et al., "Uncertainty estimation based on geometric separation", and by Salamon et al.,
-    "Classification confidence in exploratory learning: a user's guide".
+    in action", Statistical Science 3, 1988. Combining several scores is future work in the paper on
+    exploratory learning (Salamon et al., 2023, section 15).
 
     Examples
     --------

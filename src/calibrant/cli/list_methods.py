@@ -1,8 +1,13 @@
-"""``calibrant methods``: list the calibrators by question or by paper, and the metrics."""
+"""``calibrant methods``: list the calibrators by question or by paper, the metrics, and all that is
+public of one of the five papers.
+"""
 
+import inspect
 import json
+import re
 import textwrap
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import click
@@ -11,6 +16,7 @@ from calibrant.cli import tables
 from calibrant.cli.options import TaskType, json_option
 from calibrant.cli.wording import say
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.errors import InputError
 
 __all__ = ["list_methods"]
 
@@ -36,6 +42,15 @@ QUESTIONS = {
 }
 #: What is listed of a paper.
 WORK = ("authors", "title", "year")
+#: Where the public calls are, and what they are there.
+ROOMS = {
+    "calibrators": "methods",
+    "regression": "methods for error bars",
+    "metrics": "metrics and curves",
+    "displays": "displays",
+}
+#: Marks of reStructuredText in a docstring's first sentence.
+MARKUP = re.compile(r"\\ |:\w+:|`")
 #: Output in the tags of a calibrator of classes -> question.
 ANSWERS = {"probability": "classes", "confidence": "answer"}
 
@@ -43,10 +58,18 @@ ANSWERS = {"probability": "classes", "confidence": "answer"}
 @click.command("methods")
 @click.option("--task", type=TaskType(), help="Only those of this task (default: all).")
 @click.option("--all", "whole", is_flag=True, help="All methods, by family; else the usual ones.")
-@click.option("--paper", is_flag=True, help="By the paper that a method comes from.")
+@click.option(
+    "--paper",
+    metavar="[NAME]",
+    is_flag=False,
+    flag_value="all",
+    help="By paper; with NAME, all of one: geometric, exploratory, gp, regression, hoki.",
+)
 @click.option("--metrics", is_flag=True, help="List the metrics instead.")
 @json_option
-def list_methods(task: Any, whole: bool, paper: bool, metrics: bool, as_json: bool) -> None:
+def list_methods(
+    task: Any, whole: bool, paper: str | None, metrics: bool, as_json: bool
+) -> None:
     """List the calibrators for --method, by the question that they answer.
 
     \b
@@ -54,10 +77,14 @@ def list_methods(task: Any, whole: bool, paper: bool, metrics: bool, as_json: bo
       calibrant methods
       calibrant methods --all --task regression
       calibrant methods --paper
+      calibrant methods --paper hoki
       calibrant methods --metrics
     """
     from calibrant.cli.methods import all_named
 
+    if paper not in (None, "all"):
+        _one_paper(paper, as_json)
+        return
     found = {
         one.name: {"calibrators": _calibrators(one, makers), "metrics": _metrics(one)}
         for one, makers in all_named().items()
@@ -70,7 +97,7 @@ def list_methods(task: Any, whole: bool, paper: bool, metrics: bool, as_json: bo
     if metrics:
         for name, kinds in found.items():
             _print(f"{name}: metrics", kinds["metrics"])
-    elif paper:
+    elif paper is not None:
         _by_paper(rows, whole)
     else:
         _by_question(rows, whole)
@@ -166,6 +193,40 @@ def _by_paper(rows: list[Row], whole: bool) -> None:
         _print(head, [row for row in rows if title in [w["title"].lower() for w in row["papers"]]])
     if others and not whole:
         say(f"{len(others)} other papers: --all")
+
+
+def _one_paper(name: str, as_json: bool) -> None:
+    """Print the methods, metrics and displays whose references name one of the five papers."""
+    from calibrant.core.cards import PAPER_NAMES, PAPERS
+
+    if name not in PAPER_NAMES:
+        raise InputError(f"--paper must be one of {', '.join(PAPER_NAMES)}; got {name!r}.")
+    title, facts = list(PAPERS.items())[PAPER_NAMES.index(name)]
+    found = {kind: list(_named_after(title, room)) for room, kind in ROOMS.items()}
+    if as_json:
+        click.echo(json.dumps(found, indent=1))
+        return
+    say(f'"{facts["title"]}", {facts["year"]}')
+    for kind, rows in found.items():
+        _print(kind, rows)
+
+
+def _named_after(title: str, room: str) -> Iterator[Row]:
+    """Yield the public calls of a room whose references have that title, with the place there."""
+    from calibrant.core.cards import works_of
+
+    module = import_module(f"calibrant.{room}")
+    for name in module.__all__:
+        value = getattr(module, name)
+        for work in works_of(value):
+            if work["title"].lower() == title:
+                first = inspect.cleandoc(value.__doc__ or "").split("\n\n")[0]
+                text = getattr(value, "use", "") or MARKUP.sub("", " ".join(first.split()))
+                yield {
+                    "name": f"{room}.{name}",
+                    "is": text.rstrip("."),
+                    "facts": work["place"],
+                }
 
 
 def _print(title: str, rows: list[Row], note: str = "", by_family: bool = False) -> None:

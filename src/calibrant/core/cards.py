@@ -17,6 +17,7 @@ __all__ = [
     "MOST_COLUMNS",
     "MOST_LINES",
     "PAPERS",
+    "PAPER_NAMES",
     "PROMISED",
     "Card",
     "Citations",
@@ -278,6 +279,8 @@ PAPERS = {
         "year": "2021",
     },
 }
+#: Short names of the five, in the same order.
+PAPER_NAMES = ("geometric", "exploratory", "gp", "regression", "hoki")
 #: This library, as CITATION.cff has it.
 LIBRARY = {
     "author": "{The calibrant developers}",
@@ -368,12 +371,14 @@ def works_of(method: Any) -> list[dict[str, str]]:
 def _work(authors: str, title: str, after: str) -> dict[str, str]:
     year = YEAR.search(after)
     line = f'{authors}, "{title}"{after.rstrip(" .")}'
-    venue = (after[: year.end()] if year else after).strip(" ,")
+    end = year.end() if year else len(after)
+    venue = after[:end].strip(" ,")
     return {
         "authors": authors,
         "title": title,
         "venue": "" if year and venue == year[0] else venue,
         "year": year[0] if year else "",
+        "place": after[end:].strip(" ,."),
         "line": line,
     }
 

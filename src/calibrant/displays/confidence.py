@@ -408,7 +408,7 @@ class SignalAccuracyDisplay:
     References
     ----------
     Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
-    figure 5.
+    2023, figure 5.
 
     Examples
     --------

@@ -362,7 +362,7 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
     References
     ----------
     Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
-    Figures 1, 4 and 5.
+    figures 1a, 4a, 4b and 5a.
 
     Examples
     --------
@@ -499,6 +499,11 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     -----
     Points above the diagonal are overconfident. A flat line means that the predicted std is
     uninformative about single rows, however good the overall coverage.
+
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
+    figures 1c, 2, 4c, 4d, 5b and 6.
 
     Examples
     --------

@@ -336,7 +336,7 @@ class Overconfidence(
     References
     ----------
     Wenger, Kjellström and Triebel, "Non-parametric calibration for classification", AISTATS 2020,
-    Definition 2 and Theorem 1.
+    section 2.2 and theorem 1.
 
     Examples
     --------
@@ -379,7 +379,7 @@ class Underconfidence(
     References
     ----------
     Wenger, Kjellström and Triebel, "Non-parametric calibration for classification", AISTATS 2020,
-    Definition 2 and Theorem 1.
+    section 2.2 and theorem 1.
 
     Examples
     --------

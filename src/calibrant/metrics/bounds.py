@@ -162,7 +162,7 @@ def calibration_error_bound(
     References
     ----------
     Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021,
-    Theorem 2. Weissman et al., "Inequalities for the L1 deviation of the empirical distribution",
+    theorem 2 of appendix B. Weissman et al., "Inequalities for the L1 deviation of the empirical distribution",
     2003.
 
     Examples

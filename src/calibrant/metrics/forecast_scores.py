@@ -557,6 +557,11 @@ class CoefficientOfVariation(
     contributions to its square, from six moments of the std, with one unseen row. For equal std it
     reaches from 0 to the value with one row of twice the size.
 
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
+    equation 9.
+
     Examples
     --------
     >>> round(coefficient_of_variation([0.0, 0.0], [0.0, 0.0], [1.0, 3.0]), 6)

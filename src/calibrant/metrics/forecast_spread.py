@@ -188,8 +188,8 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
 
     References
     ----------
-    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, Eq.
-    8.
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
+    equation 8.
 
     Examples
     --------

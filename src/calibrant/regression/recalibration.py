@@ -168,8 +168,9 @@ class IntervalCalibration(
     References
     ----------
     Kuleshov et al., "Accurate uncertainties for deep learning using calibrated regression", ICML
-    2018, Algorithm 1. Levi et al., 2019, for mean and variance (its Eq. 13 holds for non-negative
-    variables; here both tails are counted).
+    2018, Algorithm 1. Levi et al., "Evaluating and calibrating uncertainty prediction in regression
+    tasks", 2019, sections 2 and 4. Its equation 13 holds for non-negative variables; here both
+    tails are counted.
 
     Examples
     --------

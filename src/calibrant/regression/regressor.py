@@ -76,10 +76,6 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
     that change it (interval calibration). For a fitted model that predicts a mean only, the scale
     model and the calibrator share the calibration rows, by cross-fitting.
 
-    References
-    ----------
-    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019.
-
     Examples
     --------
     >>> from sklearn.datasets import make_regression

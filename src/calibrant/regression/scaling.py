@@ -130,8 +130,8 @@ class StdScaling(
 
     References
     ----------
-    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019, Eq.
-    12 (its sign and factor corrected).
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
+    equations 11 and 12. The sign and factor of equation 12 are corrected here.
 
     Examples
     --------
@@ -215,7 +215,8 @@ class VarianceBinning(
     References
     ----------
     Zadrozny and Elkan, "Obtaining calibrated probability estimates from decision trees and naive
-    Bayesian classifiers", ICML 2001, on squared errors; named in Levi et al. 2019, section 3.1.
+    Bayesian classifiers", ICML 2001, on squared errors; Levi et al., "Evaluating and calibrating
+    uncertainty prediction in regression tasks", 2019, section 3.1. It is named there and not tested.
 
     Examples
     --------
@@ -313,7 +314,7 @@ class IsotonicVariance(
     References
     ----------
     Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
-    section 3.1 (named, not tested there).
+    section 3.1. It is named there and not tested.
 
     Examples
     --------

@@ -456,7 +456,7 @@ class CumulativeConfidence(
     References
     ----------
     Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
-    equations 11-13.
+    equations 11 to 13.
 
     Examples
     --------

@@ -295,7 +295,7 @@ class KernelDensity(
     References
     ----------
     Salamon et al., "Classification confidence in exploratory learning: a user's guide", MAKE 2023,
-    equations 7-9, section 12.
+    equations 7 to 9, section 12.
 
     Examples
     --------

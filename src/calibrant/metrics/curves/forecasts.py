@@ -466,6 +466,11 @@ def real_std_curve(
     RealStdDisplay : the plot of it.
     rmse_rmv_curve : the same, with a band on the diagonal.
 
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
+    figures 1a, 4a, 4b and 5a.
+
     Examples
     --------
     >>> curve = real_std_curve([2.0, -2.0, 4.0, -4.0], [0.0] * 4, [1.0, 1.0, 2.0, 2.0], n_bins=2)
@@ -590,6 +595,11 @@ def rmse_rmv_curve(
     --------
     RmseRmvDisplay : the plot of it.
     expected_normalized_calibration_error : the curve as one number.
+
+    References
+    ----------
+    Levi et al., "Evaluating and calibrating uncertainty prediction in regression tasks", 2019,
+    equations 6 and 7, figure 2.
 
     Examples
     --------
