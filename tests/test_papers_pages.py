@@ -12,10 +12,13 @@ from benchmarks.papers.stored import BLOCK, HERE, PAPERS, README, cell, quoted, 
 
 PAGES = Path(__file__).parent.parent / "docs" / "papers"
 NUMBER = re.compile(r"(?<![\w.])\d*\.\d+")
+#: Places in a paper: their numbers are no results.
+SECTIONS = re.compile(r"\bsections?\s+[A-Z]?[\d.]*\d(?:(?:,|\s+and|\s+to)\s+[A-Z]?[\d.]*\d)*")
 
 
 def prose(text):
-    """A page without its examples, formulas, directives and code."""
+    """A page without its examples, formulas, directives, code and numbers of sections."""
+    text = SECTIONS.sub("", text)
     text = re.sub(r"^>>>.*(?:\n.+)*", "", text, flags=re.MULTILINE)
     text = re.sub(
         r"^\.\. (?:math|calibrant-stored|code).*\n(?:(?: .*)?\n)*", "", text, flags=re.MULTILINE

@@ -137,7 +137,9 @@ def test_all_that_is_public_of_one_paper_is_listed_with_its_place(paper, run, li
     assert set(wanted) <= set(rows)
     assert foreign not in rows
     for name, row in rows.items():
-        assert re.match(r"(?:section|equation|figure|definition|theorem|algorithm)s? ", row["facts"])
+        assert re.match(
+            r"(?:section|equation|figure|definition|theorem|algorithm)s? ", row["facts"]
+        )
         assert any(line.startswith(f"    {name} ") for section in text for line in section)
     assert max(len(line) for section in text for line in section) <= 80
 
@@ -145,7 +147,9 @@ def test_all_that_is_public_of_one_paper_is_listed_with_its_place(paper, run, li
 def test_a_paper_of_another_name_is_refused_with_the_names(run):
     result = run("methods", "--paper", "platt", code=1)
     assert result.output.count("\n") == 1
-    assert "must be one of geometric, exploratory, gp, regression, hoki; got 'platt'" in result.output
+    assert (
+        "must be one of geometric, exploratory, gp, regression, hoki; got 'platt'" in result.output
+    )
 
 
 def test_metrics_are_listed_only_by_their_option(listed):

@@ -13,14 +13,14 @@ __all__ = ["HEADING", "main", "rows"]
 HEADING = ["claim", "where", "number", ""]
 VARIANTS = ("shifted", "imbalanced", "balanced")
 PER_CLASS = {
-    "a temperature for each class beats one shared (CSTS)": "CSTS",
-    "awards beat one shared temperature (TSwA)": "TSwA",
-    "densities on the score beat one shared temperature": "KDE b_mon2",
-    "densities on the log odds of the score do": "KDE b_mon2 on log odds",
+    "a temperature for each class beats one shared (CSTS, section 11)": "CSTS",
+    "awards beat one shared temperature (TSwA, section 11)": "TSwA",
+    "densities on the score beat one shared temperature (section 14, of PhANNs)": "KDE b_mon2",
+    "densities on the log odds of the score do (not in the paper)": "KDE b_mon2 on log odds",
 }
 AGAINST = {
-    "awards beat temperatures for each class": ("TSwA", "CSTS"),
-    "K + 1 parameters do no worse than 2 K": ("TSwA", "CSTSwA"),
+    "awards beat temperatures for each class (section 11, of PhANNs)": ("TSwA", "CSTS"),
+    "K + 1 parameters do no worse than 2 K (sections 11 and A.5)": ("TSwA", "CSTSwA"),
 }
 HELPS = ("histogram", "CwOC", "KDE b_mon2, c = 0 (the paper's)", "STS", "CSTS", "TSwA")
 
@@ -70,7 +70,7 @@ def _ensembles():
     worse = [float(row[k].strip("*")) > float(base[k]) for row in body for k in columns]
     number = f"worse in {sum(worse)} of {len(worse)}"
     where = "MNIST, eight methods, three variants"
-    yield _row("calibrating cannot hurt", where, number, not any(worse))
+    yield _row("calibrating cannot hurt (section 6)", where, number, not any(worse))
 
 
 def _helps():
@@ -79,7 +79,9 @@ def _helps():
     for method in HELPS:
         harmed = sum("**" in row[heading.index(method)] for row in body)
         number = f"worse on {harmed} of {len(body)}"
-        yield _row("calibrating cannot hurt", f"ten outputs, {method}", number, not harmed)
+        yield _row(
+            "calibrating cannot hurt (section 6)", f"ten outputs, {method}", number, not harmed
+        )
 
 
 def _negatives():
@@ -104,7 +106,12 @@ def _boundary():
     for scale in ("score", "log odds"):
         moved = max(abs(float(row[heading.index(f"{scale}: NLL")])) for row in body)
         number = f"NLL by at most {moved:.4f}".replace("0.", ".")
-        yield _row("the boundary can be ignored", f"ten outputs, {scale}", number, moved < 1e-3)
+        yield _row(
+            "the boundary can be ignored (section 13.5)",
+            f"ten outputs, {scale}",
+            number,
+            moved < 1e-3,
+        )
 
 
 def main():

@@ -4,8 +4,8 @@ boxes; and the Cauchy example.
     python -m benchmarks.papers.regression.figures [--folder DIR]
 
 Drawn with calibrant's displays, one PNG a figure, by default into results/ beside this file. The
-points of figures 1, 4 and 5 are stored, and the documentation draws them. About half a minute of
-CPU.
+points of figures 1, 2, 4, 5 and 6 are stored, and the documentation draws them. About half a minute
+of CPU.
 """
 
 import argparse
@@ -181,6 +181,25 @@ def points(random, trained):
     return rows
 
 
+def bins_of_boxes(trained, untrained):
+    """Rows of what figures 2 and 6 show: RMV and RMSE of ten bins, by output."""
+    rows = [["output", "uncertainty", "method", "RMV", "RMSE"]]
+    cases = (
+        ("trained", "before", trained),
+        ("trained", "STD scaling", trained),
+        ("untrained", "STD scaling", untrained),
+    )
+    for name, method, problem in cases:
+        said = forecast(method, problem)
+        for j, output in enumerate(data.OUTPUTS):
+            bins = cb.metrics.rmse_rmv_curve(problem.test[2][:, j], said.column(j), n_draws=2)
+            rows += [
+                [output, name, method, f"{a:.4f}", f"{b:.4f}"]
+                for a, b in zip(bins.rmv, bins.rmse, strict=True)
+            ]
+    return rows
+
+
 def main():
     """Draw all."""
     parser = argparse.ArgumentParser(
@@ -194,6 +213,8 @@ def main():
         print(folder / f"{name}.png")
     problems = (data.synthetic(kind, 0) for kind in ("random", "trained"))
     stored.write("regression", "figures_1_4_5", points(*problems))
+    problems = (data.boxes(kind, 0) for kind in ("trained", "untrained"))
+    stored.write("regression", "figures_2_6", bins_of_boxes(*problems))
 
 
 if __name__ == "__main__":

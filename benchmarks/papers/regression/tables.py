@@ -146,7 +146,8 @@ def claims(out):
             ],
         ),
         (
-            "the Cauchy example, independent of the outcome, is calibrated by intervals (equation 4)",
+            "the Cauchy example, independent of the outcome, is calibrated by intervals"
+            " (equation 4)",
             [("interval error {:.3f}", cauchy, cauchy < 0.01)],
         ),
         (

@@ -1,4 +1,4 @@
-"""Figures 1, 4 and 5 of the paper from stored numbers: random error bars pass the interval
+"""Figures 1 and 5 of the paper from stored numbers: random error bars pass the interval
 criterion and fail the ENCE; trained ones pass both.
 """
 

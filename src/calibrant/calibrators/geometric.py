@@ -97,8 +97,8 @@ class GeometricCalibrator(
 
     References
     ----------
-    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation", 2023,
-    sections 3.3 and 4.2.2. "combined" is not in the paper.
+    Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
+    2023, sections 3.3 and 4.2.2. "combined" is not in the paper.
 
     Examples
     --------

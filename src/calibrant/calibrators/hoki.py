@@ -106,8 +106,8 @@ class HokiCalibrator(
     References
     ----------
     Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021,
-    theorem 1, algorithms 1 and 2. Here the stability is exact, not sampled, and by default a cycle of
-    partitions ends the iterations too.
+    theorem 1, algorithms 1 and 2. Here the stability is exact, not sampled, and by default a cycle
+    of partitions ends the iterations too.
 
     Examples
     --------

@@ -109,8 +109,8 @@ class LabelStability(
     References
     ----------
     Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021,
-    section 5 and equation 3. The paper samples 1,000 vectors and also searches the mean of the noise, which
-    cannot change any argmax.
+    section 5 and equation 3. The paper samples 1,000 vectors and also searches the mean of the
+    noise, which cannot change any argmax.
 
     Examples
     --------

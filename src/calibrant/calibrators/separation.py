@@ -672,7 +672,8 @@ class MaximalZone(_Zones):
     References
     ----------
     Chouraqui, Cohen, Einziger and Leman, "Uncertainty estimation based on geometric separation",
-    2023, definitions 2 and 3. Lawson and Hanson, "Solving least squares problems", 1974, chapter 23.
+    2023, definitions 2 and 3. Lawson and Hanson, "Solving least squares problems", 1974, chapter
+    23.
 
     Examples
     --------

@@ -7,7 +7,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator
-from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import click
@@ -42,13 +42,6 @@ QUESTIONS = {
 }
 #: What is listed of a paper.
 WORK = ("authors", "title", "year")
-#: Where the public calls are, and what they are there.
-ROOMS = {
-    "calibrators": "methods",
-    "regression": "methods for error bars",
-    "metrics": "metrics and curves",
-    "displays": "displays",
-}
 #: Marks of reStructuredText in a docstring's first sentence.
 MARKUP = re.compile(r"\\ |:\w+:|`")
 #: Output in the tags of a calibrator of classes -> question.
@@ -67,9 +60,7 @@ ANSWERS = {"probability": "classes", "confidence": "answer"}
 )
 @click.option("--metrics", is_flag=True, help="List the metrics instead.")
 @json_option
-def list_methods(
-    task: Any, whole: bool, paper: str | None, metrics: bool, as_json: bool
-) -> None:
+def list_methods(task: Any, whole: bool, paper: str | None, metrics: bool, as_json: bool) -> None:
     """List the calibrators for --method, by the question that they answer.
 
     \b
@@ -197,12 +188,19 @@ def _by_paper(rows: list[Row], whole: bool) -> None:
 
 def _one_paper(name: str, as_json: bool) -> None:
     """Print the methods, metrics and displays whose references name one of the five papers."""
+    from calibrant import calibrators, displays, metrics, regression
     from calibrant.core.cards import PAPER_NAMES, PAPERS
 
     if name not in PAPER_NAMES:
         raise InputError(f"--paper must be one of {', '.join(PAPER_NAMES)}; got {name!r}.")
     title, facts = list(PAPERS.items())[PAPER_NAMES.index(name)]
-    found = {kind: list(_named_after(title, room)) for room, kind in ROOMS.items()}
+    rooms = {
+        "methods": calibrators,
+        "methods for error bars": regression,
+        "metrics and curves": metrics,
+        "displays": displays,
+    }
+    found = {kind: list(_named_after(title, room)) for kind, room in rooms.items()}
     if as_json:
         click.echo(json.dumps(found, indent=1))
         return
@@ -211,19 +209,18 @@ def _one_paper(name: str, as_json: bool) -> None:
         _print(kind, rows)
 
 
-def _named_after(title: str, room: str) -> Iterator[Row]:
-    """Yield the public calls of a room whose references have that title, with the place there."""
+def _named_after(title: str, room: ModuleType) -> Iterator[Row]:
+    """Yield the public calls of a module whose references have that title, with the place there."""
     from calibrant.core.cards import works_of
 
-    module = import_module(f"calibrant.{room}")
-    for name in module.__all__:
-        value = getattr(module, name)
+    for name in room.__all__:
+        value = getattr(room, name)
         for work in works_of(value):
             if work["title"].lower() == title:
                 first = inspect.cleandoc(value.__doc__ or "").split("\n\n")[0]
                 text = getattr(value, "use", "") or MARKUP.sub("", " ".join(first.split()))
                 yield {
-                    "name": f"{room}.{name}",
+                    "name": f"{room.__name__.rpartition('.')[2]}.{name}",
                     "is": text.rstrip("."),
                     "facts": work["place"],
                 }

@@ -162,8 +162,8 @@ def calibration_error_bound(
     References
     ----------
     Jang, Ivanov, Lee and Weimer, "Confidence calibration using logits transformations", 2021,
-    theorem 2 of appendix B. Weissman et al., "Inequalities for the L1 deviation of the empirical distribution",
-    2003.
+    theorem 2 of appendix B. Weissman et al., "Inequalities for the L1 deviation of the empirical
+    distribution", 2003.
 
     Examples
     --------

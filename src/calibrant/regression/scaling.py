@@ -216,7 +216,8 @@ class VarianceBinning(
     ----------
     Zadrozny and Elkan, "Obtaining calibrated probability estimates from decision trees and naive
     Bayesian classifiers", ICML 2001, on squared errors; Levi et al., "Evaluating and calibrating
-    uncertainty prediction in regression tasks", 2019, section 3.1. It is named there and not tested.
+    uncertainty prediction in regression tasks", 2019, section 3.1. It is named there and not
+    tested.
 
     Examples
     --------
