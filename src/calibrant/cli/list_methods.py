@@ -2,7 +2,6 @@
 public of one of the five papers.
 """
 
-import inspect
 import json
 import re
 import textwrap
@@ -194,13 +193,12 @@ def _one_paper(name: str, as_json: bool) -> None:
     if name not in PAPER_NAMES:
         raise InputError(f"--paper must be one of {', '.join(PAPER_NAMES)}; got {name!r}.")
     title, facts = list(PAPERS.items())[PAPER_NAMES.index(name)]
-    rooms = {
-        "methods": calibrators,
-        "methods for error bars": regression,
-        "metrics and curves": metrics,
-        "displays": displays,
+    found = {
+        "methods": _named_after(title, calibrators),
+        "methods for error bars": _named_after(title, regression),
+        "metrics and curves": _named_after(title, metrics),
+        "displays": _named_after(title, displays),
     }
-    found = {kind: list(_named_after(title, room)) for kind, room in rooms.items()}
     if as_json:
         click.echo(json.dumps(found, indent=1))
         return
@@ -209,21 +207,26 @@ def _one_paper(name: str, as_json: bool) -> None:
         _print(kind, rows)
 
 
-def _named_after(title: str, room: ModuleType) -> Iterator[Row]:
-    """Yield the public calls of a module whose references have that title, with the place there."""
+def _named_after(title: str, room: ModuleType) -> list[Row]:
+    """Return the public calls of a module whose references have that title, with the place there."""
     from calibrant.core.cards import works_of
 
-    for name in room.__all__:
-        value = getattr(room, name)
-        for work in works_of(value):
-            if work["title"].lower() == title:
-                first = inspect.cleandoc(value.__doc__ or "").split("\n\n")[0]
-                text = getattr(value, "use", "") or MARKUP.sub("", " ".join(first.split()))
-                yield {
-                    "name": f"{room.__name__.rpartition('.')[2]}.{name}",
-                    "is": text.rstrip("."),
-                    "facts": work["place"],
-                }
+    return [
+        {
+            "name": f"{room.__name__.rpartition('.')[2]}.{name}",
+            "is": getattr(value, "use", "") or _first_sentence(value),
+            "facts": work["place"],
+        }
+        for name in room.__all__
+        for value in [getattr(room, name)]
+        for work in works_of(value)
+        if work["title"].lower() == title
+    ]
+
+
+def _first_sentence(value: Any) -> str:
+    text = " ".join((value.__doc__ or "").split("\n\n")[0].split())
+    return MARKUP.sub("", text).rstrip(".")
 
 
 def _print(title: str, rows: list[Row], note: str = "", by_family: bool = False) -> None:
