@@ -208,7 +208,7 @@ def _one_paper(name: str, as_json: bool) -> None:
 
 
 def _named_after(title: str, room: ModuleType) -> list[Row]:
-    """Return the public calls of a module whose references have that title, with the place there."""
+    """Return the public calls of a module whose references have that title, with their places."""
     from calibrant.core.cards import works_of
 
     return [
