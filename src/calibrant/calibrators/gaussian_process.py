@@ -79,7 +79,8 @@ class GaussianProcessCalibration(
     ----------
     n_inducing : int, default 10
     covariance : {"diagonal", "full"}
-        Part of a row's K x K latent covariance in the bound and in the predictions.
+        Part of a row's K x K latent covariance in the bound and in the predictions. "full" is the
+        paper's equation 7, "diagonal" its faster assumption, with which its results agree.
     expectation : {"monte_carlo", "taylor", "mean"}
         Method of prediction: the expectation over the latent posterior by ``n_draws`` draws
         (antithetic, the same for every row), its second-order expansion (deterministic), or the

@@ -163,8 +163,8 @@ class ExpectedNormalizedCalibrationError(SpreadMetric, name="ENCE", key="ence", 
     Parameters
     ----------
     n_bins : int, default 10
-        Number of bins; fewer where a bin would have fewer than 30 rows. Tied std are never split,
-        so there may be fewer still: one if all are equal.
+        Number of bins; fewer where a bin would have fewer than 30 rows, on which the paper has no
+        limit. Tied std are never split, so there may be fewer still: one if all are equal.
     cells : int, default 0
         0 sorts all rows. A number of cells per doubling of the std (256 is plenty) keeps only sums
         by cell. The metric then has a state of fixed size, and the edges of the bins are wrong by
