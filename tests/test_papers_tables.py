@@ -64,7 +64,7 @@ def rows_of(paper):
 
 def numbers(kind, places):
     """The numbers of a kind that stand in a text, ranges included; 5a counts as 5."""
-    found = set()
+    result = set()
     for name, listed in PLACE.findall(places):
         if name != kind:
             continue
@@ -73,8 +73,8 @@ def numbers(kind, places):
             first, last = ends[0], ends[-1]
             letters = re.match("[AS]?", first)[0]
             span = range(int(first.lstrip("AS")), int(last.lstrip("AS")) + 1)
-            found |= {f"{letters}{k}" for k in span}
-    return found
+            result |= {f"{letters}{k}" for k in span}
+    return result
 
 
 def calls(cell):

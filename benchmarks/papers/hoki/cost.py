@@ -54,12 +54,12 @@ def _range(values, form=".2f"):
 
 def main():
     """Measure every size, print and store."""
-    found = {}
+    measured = {}
     for data, (n, n_classes) in SIZES.items():
         name = f"{data}: {n:,} rows of {n_classes:,} classes"
-        found[name] = cells(*measure(n, n_classes), TIMES[data])
-        print(name, found[name], flush=True)
-    stored.keep("hoki", "cost", found)
+        measured[name] = cells(*measure(n, n_classes), TIMES[data])
+        print(name, measured[name], flush=True)
+    stored.keep("hoki", "cost", measured)
 
 
 if __name__ == "__main__":

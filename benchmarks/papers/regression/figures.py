@@ -190,9 +190,9 @@ def bins_of_boxes(trained, untrained):
         ("untrained", "STD scaling", untrained),
     )
     for name, method, problem in cases:
-        said = forecast(method, problem)
+        calibrated = forecast(method, problem)
         for j, output in enumerate(data.OUTPUTS):
-            bins = cb.metrics.rmse_rmv_curve(problem.test[2][:, j], said.column(j), n_draws=2)
+            bins = cb.metrics.rmse_rmv_curve(problem.test[2][:, j], calibrated.column(j), n_draws=2)
             rows += [
                 [output, name, method, f"{a:.4f}", f"{b:.4f}"]
                 for a, b in zip(bins.rmv, bins.rmse, strict=True)

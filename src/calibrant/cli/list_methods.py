@@ -193,17 +193,17 @@ def _one_paper(name: str, as_json: bool) -> None:
     if name not in PAPER_NAMES:
         raise InputError(f"--paper must be one of {', '.join(PAPER_NAMES)}; got {name!r}.")
     title, facts = list(PAPERS.items())[PAPER_NAMES.index(name)]
-    found = {
+    listed = {
         "methods": _named_after(title, calibrators),
         "methods for error bars": _named_after(title, regression),
         "metrics and curves": _named_after(title, metrics),
         "displays": _named_after(title, displays),
     }
     if as_json:
-        click.echo(json.dumps(found, indent=1))
+        click.echo(json.dumps(listed, indent=1))
         return
     say(f'"{facts["title"]}", {facts["year"]}')
-    for kind, rows in found.items():
+    for kind, rows in listed.items():
         _print(kind, rows)
 
 
