@@ -222,8 +222,8 @@ def _few(found: Any) -> Iterator[str]:
             yield f"There are no {what}: nothing here can say whether the risks are right."
         elif count < FEW_EVENTS:
             yield (
-                f"There are only {count:,.0f} {what}: about {FEW_EVENTS} are needed to judge a"
-                " calibration, whatever the number of rows."
+                f"There are only {count:,.0f} {what}: below about {FEW_EVENTS} all intervals are"
+                " wide, whatever the number of rows."
             )
 
 
