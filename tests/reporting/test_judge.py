@@ -23,6 +23,7 @@ MARGIN = 0.02
 WORDS = Words(
     "overestimates",
     "risks",
+    "a risk",
     "The risks are too high.",
     "30 % predicted on average, 29 % observed",
     "40 events in 900 rows",
@@ -143,8 +144,8 @@ def test_a_clear_gain_needs_no_second_look():
         for n in (4.0, 9.0)
     )
     assert few.sentence == (
-        "The risks are too high. Typically off by 3 to 5 points. Calibration probably helps: the"
-        " log loss falls by 2 %, and the risks are then within 4 points."
+        "The risks are too high. Over all rows a risk is typically off by 3 to 5 points. Calibration"
+        " probably helps: a risk is then typically within 4 points, and the log loss falls by 2 %."
     )
     assert few.action == "Use the calibrated risks. Check them again on new rows."
     assert "clearly helps" in many.sentence
@@ -154,16 +155,17 @@ def test_a_clear_gain_needs_no_second_look():
 def test_what_nothing_shows_is_used_and_says_how_many_rows_would_show_it():
     found = judged(Evidence(measured()), WORDS, "none")
     assert found.sentence == (
-        "Nothing is wrong that 40 events in 900 rows can show: 30 % predicted on average, 29 %"
-        " observed; typically off by at most 5 points."
+        "40 events in 900 rows show nothing wrong: 30 % predicted on average, 29 % observed; a risk"
+        " is typically off by at most 5 points."
     )
     assert found.action == (
         "Use the risks as they are. No calibrator was tried; a report tries one by default."
-        " About 5,600 rows would show whether they are within 2 points."
+        " About 5,600 rows in all would show whether they are within 2 points."
     )
     tried = judged(Evidence(measured(), measured(), gain=gain(1.0)), WORDS, "none")
     assert tried.action == (
-        "Use the risks as they are. About 5,600 rows would show whether they are within 2 points."
+        "Use the risks as they are. About 5,600 rows in all would show whether they are within 2"
+        " points."
     )
     sure = judged(Evidence(measured(0.0, 0.01)), WORDS, "none")
     assert sure.action == "Use the risks as they are."
@@ -174,7 +176,7 @@ def test_what_is_shown_to_be_right_everywhere_says_how_far_each_part_can_be_off(
     sure = replace(measured(0.0, 0.01, tails=tails), equivalence=0.01)
     found = judged(Evidence(sure), WORDS, "none")
     assert found.sentence.endswith(
-        "typically off by at most 1 point. They are within 2 points in every fifth of the rows, the"
+        "a risk is typically off by at most 1 point. They are within 2 points in every fifth of the rows, the"
         " highest 1 % within 9 points, the highest 5 % within 4 points."
     )
 
@@ -182,8 +184,8 @@ def test_what_is_shown_to_be_right_everywhere_says_how_far_each_part_can_be_off(
 def test_a_gain_without_a_fault_says_what_was_predicted_and_observed():
     found = judged(Evidence(measured(), measured(high=0.07), gain=gain(4.0)), WORDS, "use")
     assert found.sentence == (
-        "30 % predicted on average, 29 % observed. Typically off by at most 5 points. Calibration"
-        " probably helps: the log loss falls by 2 %."
+        "30 % predicted on average, 29 % observed. Over all rows a risk is typically off by at most"
+        " 5 points. Calibration probably helps: the log loss falls by 2 %."
     )
 
 
@@ -191,9 +193,28 @@ def test_a_tail_that_is_surely_off_forbids_their_use():
     tails = {"highest 1 %": (-0.30, -0.20), "lowest 5 %": (-0.01, 0.04)}
     found = judged(Evidence(measured(tails=tails)), WORDS, "none")
     assert found.state == "off, and no calibrator was tried"
-    assert "The highest 1 % are off by at least 20 points." in found.sentence
+    assert "The highest 1 % of the risks are too high by at least 20 points." in found.sentence
     near = measured(tails={"highest 1 %": (-0.30, -0.01)})
     assert advised_state(Evidence(near)) == "use as they are"
+
+
+def test_a_tail_that_is_off_by_more_than_the_rest_leads():
+    tails = {"highest 1 %": (-0.30, -0.20)}
+    off = measured(0.01, seen=True, tails=tails)
+    found = judged(Evidence(off, measured(high=0.03), gain=gain(9.0)), WORDS, "use")
+    assert found.sentence.startswith(
+        "The highest 1 % of the risks are too high by at least 20 points. Over all rows a risk is"
+    )
+    mild = measured(0.01, seen=True, tails={"highest 1 %": (0.03, 0.20)})
+    found = judged(Evidence(mild, measured(high=0.03), gain=gain(9.0)), WORDS, "use")
+    assert found.sentence.startswith("The risks are too high. Over all rows a risk is")
+
+
+@pytest.mark.parametrize(("nats", "words"), [(1.0, "gains too little"), (-5.0, "makes them worse")])
+def test_what_does_not_help_says_whether_it_harms(nats, words):
+    found = judged(Evidence(measured(0.03, seen=True), measured(), gain=gain(nats)), WORDS, "")
+    assert found.state == "off, and nothing tried helps"
+    assert found.sentence.endswith(f"The calibration tried {words}.")
 
 
 def test_a_group_that_is_surely_off_is_named():
@@ -214,8 +235,8 @@ def test_a_group_that_is_surely_off_is_named():
     [
         (
             "re-offset",
-            "Fit a calibrator on the 1,234 rows since 2024-06; one number for all of them"
-            " suffices.",
+            "Fit a calibrator on the 1,234 rows since 2024-06; moving all of them by one amount is"
+            " enough.",
         ),
         ("re-fit", "Fit a calibrator on the 1,234 rows since 2024-06."),
         ("wait", "Collect more rows after 2024-06, then fit the calibrator on them."),

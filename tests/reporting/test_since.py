@@ -28,7 +28,7 @@ def test_a_fall_of_the_ranking_is_told_before_labels_come():
         "metric": "AUROC",
         "key": "event_auroc",
     }
-    assert "it is worse" in since["sentence"]
+    assert "the model is worse: AUROC of about" in since["sentence"]
     assert since["sentence"] in found.to_markdown()
     assert "Since then: later rows without labels" in found.to_html()
     assert json.loads(found.to_json())["since"] == since
@@ -41,7 +41,7 @@ def test_classes_and_forecasts_have_their_own_metrics_and_nothing_is_said_withou
     P = np.column_stack([1.0 - p, 0.5 * p, 0.5 * p])
     found = cb.report(y, P, new=P, n_resamples=0, n_splits=2).to_dict()
     assert [row["key"] for row in found["since"]["rows"]] == ["accuracy", "log_loss", "brier_score"]
-    assert "has not changed by more than chance" in found["since"]["sentence"]
+    assert "no better and no worse beyond chance" in found["since"]["sentence"]
     forecast = z, np.full(600, 0.5)
     outcome = z + 0.5 * rng.normal(size=600)
     found = cb.report(outcome, *forecast, new=forecast, n_resamples=0).to_dict()

@@ -548,7 +548,7 @@ def _said(record: Predictions | ForecastRecord) -> dict[str, np.ndarray]:
     if isinstance(record, ForecastRecord):
         return {"predicted mean": record.mean, "log of the predicted std": np.log(record.std)}
     if record.n_classes == 2:
-        return {"log-odds of the prediction": log_odds_of_second(record)}
+        return {"the predicted log-odds": log_odds_of_second(record)}
     logs = record.log_probabilities.astype(np.float64)
     if record.n_classes > MOST_CLASSES:
         logs = -np.sort(-logs, axis=1)[:, :LARGEST]

@@ -46,7 +46,7 @@ CALIBRATED = ("calibrate by group", "calibrate")
 SURELY = 3.0
 #: How the name of all groups together begins.
 EVERY = "all"
-OTHERS = "Try another calibrator, more rows or other features."
+OTHERS = "Try another calibrator; if none helps, collect more rows or add features."
 FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
 UNTRIED = " No calibrator was tried; a report tries one by default."
 #: What remains, by the check that says most.
@@ -125,16 +125,19 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Words:
-    """Parts of a verdict in plain words: the model in a word, what the predictions are called, what
-    is wrong with them, what was predicted and observed on average, and how many rows there are.
+    """Parts of a verdict in plain words: the model in a word, what the predictions are called, all
+    and a single one, what is wrong with them, what was predicted and observed on average, how many
+    rows there are, and what was tried against it.
     """
 
     model: str
     things: str
+    single: str
     fault: str
     means: str
     rows: str
     columns: tuple[str, str] = ("predicted", "observed")
+    remedy: str = "Calibration"
 
 
 def counted(n: float, what: str) -> str:
@@ -209,11 +212,16 @@ def _of_groups(
     sure = [surely(gap["low"], gap["high"]) for gap in gaps if gap["outcome"] == "off"]
     after = audit["after"]
     repaired = after is not None and after["n_off"] < audit["before"]["n_off"]
-    worst = audit["worst"][0]
+    off = [one for one in audit["worst"] if one["before"] and one["before"]["outcome"] == "off"]
+    worst = max(off or audit["worst"][:1], key=_least_gap)
     predicted, observed = (percent(worst["before"][key]) for key in ("said", "came"))
     words = f"for {worst['group']}, where {predicted} is predicted and {observed} observed"
     words = words if rates and audit["before"]["n_off"] else ""
     return _worst_groups(last), words, max(sure, default=0.0), repaired
+
+
+def _least_gap(row: dict[str, Any]) -> float:
+    return surely(row["before"]["low"], row["before"]["high"]) if row["before"] else -np.inf
 
 
 def _worst_groups(audit: dict[str, Any]) -> str | None:
@@ -303,7 +311,7 @@ def _changed(evidence: Evidence, words: Words) -> tuple[str, str]:
     since = f"the {found.rows:,.0f} rows since {found.since}"
     again = "Fit a calibrator" if evidence.after is None else "Fit the calibrator again"
     return sentence, {
-        "re-offset": f"{again} on {since}; one number for all of them suffices.",
+        "re-offset": f"{again} on {since}; moving all of them by one amount is enough.",
         "re-fit": f"{again} on {since}.",
     }.get(found.remedy, f"Collect more rows after {found.since}, then fit the calibrator on them.")
 
@@ -311,26 +319,29 @@ def _changed(evidence: Evidence, words: Words) -> tuple[str, str]:
 def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     gain: Any = evidence.gain
     before, after = evidence.before, evidence.after
-    fault = words.fault if before.seen or evidence.off else f"{words.means}."
-    fault += " "
-    farthest = f" They are farthest off {evidence.worst}." if evidence.worst else ""
-    if (
-        not farthest
-        and max((surely(*limits) for limits in before.tails.values()), default=0.0) > before.high
-    ):
-        farthest = _in_tail(before)
-    help_, action = "Calibration", f"Use the calibrated {words.things}."
-    if advised_state(evidence) == "calibrate by group":
-        fault, farthest = f"The {words.things} are off {evidence.worst or 'for some groups'}. ", ""
-        help_, action = "Calibration by group", f"Use the {words.things} calibrated by group."
-    how = "clearly" if gain.clear else "probably"
-    sentence = f"{fault}{_off_by(before)}.{farthest} {help_} {how} helps: {gain.words}"
+    things, by_group = words.things, advised_state(evidence) == "calibrate by group"
+    tail = _in_tail(before, words)
+    if by_group:
+        fault, farthest = f"The {things} are off {evidence.worst or 'for some groups'}.", ""
+    elif tail and surely(*before.tails[str(before.tail)]) > before.high:
+        fault, farthest = tail, ""
+    else:
+        fault = words.fault if before.seen or evidence.off else f"{words.means}."
+        farthest = f" The {things} are farthest off {evidence.worst}." if evidence.worst else ""
+    help_ = f"{words.remedy} by group" if by_group else words.remedy
+    sentence = (
+        f"{fault}{farthest} Over all rows {_off_by(before, words)}."
+        f" {help_} {'clearly' if gain.clear else 'probably'} helps: "
+    )
     if after is not None and after.high < before.high:
-        sentence += f", and the {words.things} are then within {points(after.high)}"
+        sentence += f"{words.single} is then typically within {points(after.high)}, and "
+    action = (
+        f"Use the {things} calibrated by group." if by_group else f"Use the calibrated {things}."
+    )
     remains = _remains(evidence)
-    if remains:
-        action = f"{action[:-1]}, but {remains}."
-    return f"{sentence}.", action if gain.clear else f"{action} Check them again on new rows."
+    action = f"{action[:-1]}, but {remains}." if remains else action
+    sentence = f"{sentence}{gain.words}."
+    return sentence, action if gain.clear else f"{action} Check them again on new rows."
 
 
 def _remains(evidence: Evidence) -> str:
@@ -344,35 +355,44 @@ def _remains(evidence: Evidence) -> str:
     return REMAINS["tail"] if after.tail else REMAINS[after.worst]
 
 
-def _in_tail(found: Miscalibration) -> str:
+def _in_tail(found: Miscalibration, words: Words) -> str:
     """Say by how much the worst tail is surely off, if one is by more than the margin."""
     if found.tail is None:
         return ""
-    return f" The {found.tail} are off by at least {points(surely(*found.tails[found.tail]))}."
+    low, high = found.tails[found.tail]
+    side, least = "too low" if low > 0.0 else "too high", points(surely(low, high))
+    return f"The {found.tail} of the {words.things} are {side} by at least {least}."
 
 
 def _off(evidence: Evidence, words: Words) -> tuple[str, str]:
-    where = f" They are off for {evidence.where}." if evidence.group_off else ""
-    where = where or _in_tail(evidence.before)
-    tried = " The calibration tried does not help." if evidence.gain is not None else ""
-    todo = OTHERS if tried else FIRST
-    sentence = f"{words.fault} {_off_by(evidence.before)}.{where}{tried}"
-    return sentence, f"Do not act on these {words.things} yet. {todo}"
+    where = f"They are off for {evidence.where}." if evidence.group_off else ""
+    tried = ""
+    if evidence.gain is not None:
+        helps = "gains too little" if evidence.gain.nats > 0.0 else "makes them worse"
+        tried = f"The calibration tried {helps}."
+    sentence = (
+        words.fault,
+        f"Over all rows {_off_by(evidence.before, words)}.",
+        where or _in_tail(evidence.before, words),
+        tried,
+    )
+    action = f"Do not act on these {words.things} yet. {OTHERS if tried else FIRST}"
+    return " ".join(filter(None, sentence)), action
 
 
 def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
-    before, off_by = evidence.before, _off_by(evidence.before).lower()
-    sentence = f"Nothing is wrong that {words.rows} can show: {words.means}; {off_by}."
+    before, off_by = evidence.before, _off_by(evidence.before, words)
+    sentence = f"{words.rows} show nothing wrong: {words.means}; {off_by}."
     sentence += f" {_everywhere(before)}" if before.within else ""
     if before.seen or before.low > 0.0:
         unsure = f"but not surely by more than {points(before.margin)}"
         why = "and calibration gains too little" if evidence.gain else unsure
-        sentence = f"{words.fault} {off_by.capitalize()}, {why}."
+        sentence = f"{words.fault} Over all rows {off_by}, {why}."
     action = f"Use the {words.things} as they are."
     if before.high > before.margin:
         action += "" if evidence.gain else UNTRIED
         action += (
-            f" About {_rounded(before.wanted):,} rows would show whether they are within"
+            f" About {_rounded(before.wanted):,} rows in all would show whether they are within"
             f" {points(before.margin)}."
         )
     return sentence, action
@@ -388,13 +408,13 @@ def _everywhere(found: Miscalibration) -> str:
     return f"{', '.join([within, *ends])}."
 
 
-def _off_by(found: Miscalibration) -> str:
+def _off_by(found: Miscalibration, words: Words) -> str:
     """Range of the typical error, in words."""
     high = points(found.high)
     if found.low <= 0.0:
-        return f"Typically off by at most {high}"
+        return f"{words.single} is typically off by at most {high}"
     low = points(found.low)
-    return f"Typically off by {low.split()[0]} to {high}"
+    return f"{words.single} is typically off by {low.split()[0]} to {high}"
 
 
 def _rounded(count: float) -> int:

@@ -18,6 +18,7 @@ __all__ = [
     "advised",
     "appendix",
     "arrow",
+    "as_advised",
     "as_markdown",
     "bands",
     "by_chance",
@@ -147,6 +148,15 @@ def head(summary: dict[str, Any]) -> dict[str, Any]:
 def advised(summary: dict[str, Any]) -> bool:
     """Return whether the verdict advises to use what was calibrated."""
     return summary["verdict"]["state"] in CALIBRATED
+
+
+def as_advised(summary: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the summary whose parts at ``keys`` are before calibration only, unless the calibrated
+    predictions are advised.
+    """
+    if advised(summary):
+        return summary
+    return {**summary, **{key: {**summary[key], "after": None} for key in keys}}
 
 
 def _whom(audits: list[dict[str, Any]], calibrated: bool) -> str:

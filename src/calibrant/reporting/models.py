@@ -235,6 +235,7 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     return {
         **head(summary),
         "badge": _badge(summary["verdict"]),
+        "whom": "not compared by group; a report on one model with groups= shows it.",
         "bands": ("answer.html", "models.html"),
         "tiles": tiles(summary),
         "main": calibration_figure(

@@ -22,6 +22,7 @@ from calibrant.reporting.markdown import (
     advised,
     appendix,
     arrow,
+    as_advised,
     bands,
     by_chance,
     groups_tile,
@@ -163,6 +164,7 @@ def main_display(summary: dict[str, Any]) -> Any:
 
 def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the main drawing with its words and a slider for the number of bins."""
+    summary = as_advised(summary, "binned", "histograms")
     binned = present(summary["binned"])
     errors = {
         bins: ", ".join(

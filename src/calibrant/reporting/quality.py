@@ -329,18 +329,15 @@ def evaluation_cautions(evaluation: str, *, dated: bool = False) -> Iterator[Any
         )
     if evaluation == "out-of-fold" and dated:
         yield (
-            "Random folds of dated rows fit on later rows too; rolling_evaluation fits on the past"
-            " alone."
+            "Each row was calibrated by rows before and after it; rolling_evaluation fits on those"
+            " before it alone."
         )
 
 
 def small(n: float) -> Iterator[Any]:
     """Yield a sentence if there are few rows."""
     if n < SMALL_SET:
-        yield (
-            f"There are only {n:,.0f} rows, so all intervals are wide; several hundred more would"
-            " settle more."
-        )
+        yield (f"There are only {n:,.0f} rows, so all intervals are wide.")
 
 
 def _exchanged(counts: Any) -> Iterator[Any]:

@@ -156,7 +156,12 @@ def summary_of(
     used = final(found, record) if used is None else used
     noise = fold_noise(table, found, used, event)
     parts = [
-        part_of(table, measure(table, one, scores, name, settings, used, noise=noise), found)
+        part_of(
+            table,
+            measure(table, one, scores, name, settings, used, noise=noise),
+            found,
+            _remedy(compared, chosen),
+        )
         for one, scores, name in zip(found.outputs(), tables[chosen], names, strict=True)
     ]
     verdict = of_outputs({part.measured.name: part.verdict for part in parts})
@@ -181,18 +186,24 @@ def summary_of(
     )
 
 
-def part_of(table: ReportTable, measured: Measured, compared: Compared) -> Part:
+def _remedy(compared: dict[str, Compared], chosen: str) -> str:
+    """Return what was tried, at the start of a sentence."""
+    tried = [one for one in compared.values() if one.evaluation != "none"]
+    return f"The best of {len(tried)}, {chosen}," if len(tried) > 1 else "Calibration"
+
+
+def part_of(
+    table: ReportTable, measured: Measured, compared: Compared, remedy: str = "Calibration"
+) -> Part:
     """Judge what was measured of one output."""
-    evidence, scores = evidence_of(measured, rates=table.rates), _by_key(measured)
+    evidence = evidence_of(measured, rates=table.rates)
+    scores = {score.key: score for score in measured.scores}
     words = table.words(scores, measured.chance, measured.quality, evidence)
+    words = replace(words, remedy=remedy)
     loss = scores[CHOSEN_BY[table.domain].score.key]
     return Part(
         measured, judged(evidence, words, calibration_of(loss, evidence, compared.evaluation))
     )
-
-
-def _by_key(measured: Measured) -> dict[str, Any]:
-    return {score.key: score for score in measured.scores}
 
 
 def with_code(verdict: Verdict, found: Choice | None) -> Verdict:

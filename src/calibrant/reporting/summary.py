@@ -250,7 +250,9 @@ class Since:
         graver = verdict.state in ("check the data first", "it has changed")
         if graver or not self.worse:
             return verdict
-        action = "Label some of the later rows, and fit the calibrator on them."
+        action = (
+            "Do not rely on the later predictions yet: label some of those rows, and measure again."
+        )
         return replace(
             verdict, state="it has changed", sentence=self.sentence, action=action, code=[]
         )
@@ -293,17 +295,18 @@ def _worse(one: PerformanceEstimate) -> bool:
 
 def _sentence(one: PerformanceEstimate) -> str:
     """Say whether the performance has changed, or why nobody can tell."""
-    name, rows = NAMES[one.metric], f"{one.n_new:,} rows since then"
+    name, rows = NAMES[one.metric], f"{one.n_new:,} later rows"
     if one.state != "holds":
         return f"How good the model is on the {rows} cannot be told: {'; '.join(one.reasons)}."
     moved = not one.change_low <= 0.0 <= one.change_high
-    changed = "has not changed by more than chance"
+    changed = "no better and no worse beyond chance"
     if moved:
-        changed = "is worse" if _worse(one) else "is better"
-    columns = f" The rows differ most in {', '.join(one.changed[:3])}." if one.changed else ""
+        changed = "worse" if _worse(one) else "better"
+    columns = f" They differ most in {', '.join(one.changed[:3])}." if one.changed else ""
     return (
-        f"{name} on the {rows} is about {one.value:.3g} ({one.low:.3g} to {one.high:.3g}), from"
-        f" {one.before:.3g}: it {changed}.{columns}"
+        f"On the {rows} the model is {changed}: {name} of about {one.value:.3g}"
+        f" ({one.low:.3g} to {one.high:.3g}, estimated without their labels), {one.before:.3g} on"
+        f" these rows.{columns}"
     )
 
 

@@ -48,7 +48,7 @@ def words_of_answers(scores: Any, chance: Any, quality: Any, evidence: Evidence)
         "underconfident": f"The model is not sure enough: {means}.",
     }.get(model, f"The model’s confidences are off in places{_at(evidence, 0, 'are right')}.")
     rows = counted(quality.n, "row")
-    return Words(model, "confidences", fault, means, rows, ("sure", "right"))
+    return Words(model, "confidences", "a confidence", fault, means, rows, ("sure", "right"))
 
 
 def words_of_risks(scores: Any, chance: Any, quality: Any, evidence: Evidence) -> Words:
@@ -70,7 +70,7 @@ def words_of_risks(scores: Any, chance: Any, quality: Any, evidence: Evidence) -
         "underestimates": f"The risks are too low: {means}.",
     }.get(model, f"The risks are {kind}{_at(evidence, 1, 'happens')}.")
     rows = f"{counted(quality.events, 'event')} in {counted(quality.n, 'row')}"
-    return Words(model, "risks", fault, means, rows)
+    return Words(model, "risks", "a risk", fault, means, rows)
 
 
 def words_of_error_bars(scores: Any, chance: Any, quality: Any, evidence: Evidence) -> Words:
@@ -87,7 +87,7 @@ def words_of_error_bars(scores: Any, chance: Any, quality: Any, evidence: Eviden
         "underconfident": f"The error bars are too large: {means}.",
     }.get(model, f"The error bars are wrong in places, though {means}.")
     rows = counted(quality.n, "row")
-    return Words(model, "error bars", fault, means, rows, ("claimed", "covered"))
+    return Words(model, "error bars", "the coverage", fault, means, rows, ("claimed", "covered"))
 
 
 def calibration_of(loss: Any, evidence: Evidence, evaluation: str) -> str:
@@ -138,10 +138,12 @@ def of_outputs(verdicts: dict[Any, Verdict]) -> Verdict:
     order = sorted(verdicts.items(), key=lambda one: STATES.index(one[1].state))
     gravest = order[0][1]
     each = " ".join(f"{name}: {one.sentence}" for name, one in order[:SAID])
+    told = len(verdicts) <= SAID
+    apart = told and len({one.action for one in verdicts.values()}) > 1
     return Verdict(
         gravest.state,
-        each if gravest.state == STATES[0] or len(verdicts) <= SAID else f"{sentence}.",
-        gravest.action,
+        each if gravest.state == STATES[0] or told else f"{sentence}.",
+        " ".join(f"{name}: {one.action}" for name, one in order) if apart else gravest.action,
         _gravest(verdicts, "model", FAULTS),
         _gravest(verdicts, "calibration", CALIBRATIONS),
         gravest.off_by,

@@ -26,7 +26,7 @@ from calibrant.reporting.figures import (
     points_along,
     present,
 )
-from calibrant.reporting.markdown import Tile, advised, appendix, bands, groups_tile
+from calibrant.reporting.markdown import Tile, advised, appendix, as_advised, bands, groups_tile
 from calibrant.reporting.page import gap_tile
 
 __all__ = [
@@ -70,6 +70,7 @@ def main_display(summary: dict[str, Any]) -> Any:
 
 def main_figure(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the main drawing with its words and a slider for the number of bins."""
+    summary = as_advised(summary, "binned", "distribution", "loess", "corp")
     parts = _main(summary)
     return calibration_figure(
         "bins",
@@ -317,12 +318,14 @@ def tiles(summary: dict[str, Any]) -> list[Tile]:
     moved = advised(summary) and ratio and ratio["value"]
     then = percent(quality["rate"] / ratio["value"]) if moved else None
     pair = f"{percent(quality['risk'])} / {percent(quality['rate'])}"
+    note = "over all rows" if summary["drift"] else ""
+    note = note if then is None else f"calibrated: {then} predicted"
     auroc = scores["event_auroc"]["before"]["value"]
     ranking = Tile(
         "Ranking (AUROC)", "–" if auroc is None else f"{auroc:.3f}", "1 is perfect, 0.5 is chance"
     )
     return [
-        Tile("Predicted / observed", pair, "" if then is None else f"calibrated: {then} predicted"),
+        Tile("Predicted / observed", pair, note),
         gap_tile(scores["event_ece"], summary),
         groups_tile([(None, summary)], advised(summary)) or ranking,
         *_acting(summary["acting"], advised(summary)),
@@ -337,7 +340,7 @@ def _acting(acting: list[dict[str, Any]], calibrated: bool) -> list[Tile]:
     best = min(one["all"], one["none"])
     cheaper = round(cost) < round(best)
     least = "all" if best == one["all"] else "none"
-    note = f"cost of 10,000 rows {cost:,.0f}; {best:,.0f} if one acts on {least}"
+    note = f"by the costs passed: 10,000 rows cost {cost:,.0f}, and {best:,.0f} acting on {least}"
     if not cheaper:
         note = f"no cheaper than acting on {least}"
     return [Tile("Act from", percent(one["threshold"]), note)]

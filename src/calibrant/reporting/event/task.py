@@ -457,11 +457,15 @@ class Event(Classes):
         )
 
     def few(self, found: Any) -> str | None:
-        """Return how many events, and rows without one, there must be at least."""
+        """Return how many events, or rows without one, there must be at least."""
         events = max(found.events, found.n * found.risk)
         others = found.n - min(found.events, found.n * found.risk)
-        few = min(events, others) < FEWEST_EVENTS
-        return f"about {FEWEST_EVENTS} events, and as many rows without one" if few else None
+        missing = [
+            what
+            for count, what in ((events, "events"), (others, "rows without the event"))
+            if count < FEWEST_EVENTS
+        ]
+        return f"about {FEWEST_EVENTS} {' and as many '.join(missing)}" if missing else None
 
     def gaps(self, sums: np.ndarray, level: float, worth: Worth = alone) -> list[RiskGap]:
         """Return the gap of each group, with simultaneous intervals; ``sums`` are weight, events
