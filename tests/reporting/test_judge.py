@@ -144,8 +144,9 @@ def test_a_clear_gain_needs_no_second_look():
         for n in (4.0, 9.0)
     )
     assert few.sentence == (
-        "The risks are too high. Over all rows a risk is typically off by 3 to 5 points. Calibration"
-        " probably helps: a risk is then typically within 4 points, and the log loss falls by 2 %."
+        "The risks are too high. Over all rows a risk is typically off by 3 to 5 points."
+        " Calibration probably helps: a risk is then typically within 4 points, and the log loss"
+        " falls by 2 %."
     )
     assert few.action == "Use the calibrated risks. Check them again on new rows."
     assert "clearly helps" in many.sentence
@@ -176,8 +177,8 @@ def test_what_is_shown_to_be_right_everywhere_says_how_far_each_part_can_be_off(
     sure = replace(measured(0.0, 0.01, tails=tails), equivalence=0.01)
     found = judged(Evidence(sure), WORDS, "none")
     assert found.sentence.endswith(
-        "a risk is typically off by at most 1 point. They are within 2 points in every fifth of the rows, the"
-        " highest 1 % within 9 points, the highest 5 % within 4 points."
+        "a risk is typically off by at most 1 point. They are within 2 points in every fifth of the"
+        " rows, the highest 1 % within 9 points, the highest 5 % within 4 points."
     )
 
 
@@ -200,6 +201,11 @@ def test_a_tail_that_is_surely_off_forbids_their_use():
 
 def test_a_tail_that_is_off_by_more_than_the_rest_leads():
     tails = {"highest 1 %": (-0.30, -0.20)}
+    some = measured(0.01, high=0.12, seen=True, tails=tails)
+    found = judged(Evidence(some, measured(high=0.03), gain=gain(9.0)), WORDS, "use")
+    assert found.sentence.startswith(
+        "The risks are too high. The highest 1 % of the risks are too high by at least 20 points."
+    )
     off = measured(0.01, seen=True, tails=tails)
     found = judged(Evidence(off, measured(high=0.03), gain=gain(9.0)), WORDS, "use")
     assert found.sentence.startswith(

@@ -44,6 +44,8 @@ STATES = (
 CALIBRATED = ("calibrate by group", "calibrate")
 #: Standard errors by which the mean gap must differ before and after a change.
 SURELY = 3.0
+#: Times the typical error from which the error of a tail leads the sentence.
+LEADS = 2.0
 #: How the name of all groups together begins.
 EVERY = "all"
 OTHERS = "Try another calibrator; if none helps, collect more rows or add features."
@@ -321,13 +323,17 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     before, after = evidence.before, evidence.after
     things, by_group = words.things, advised_state(evidence) == "calibrate by group"
     tail = _in_tail(before, words)
+    size = surely(*before.tails[str(before.tail)]) if tail else 0.0
     if by_group:
         fault, farthest = f"The {things} are off {evidence.worst or 'for some groups'}.", ""
-    elif tail and surely(*before.tails[str(before.tail)]) > before.high:
+    elif size > LEADS * before.high:
         fault, farthest = tail, ""
     else:
         fault = words.fault if before.seen or evidence.off else f"{words.means}."
-        farthest = f" The {things} are farthest off {evidence.worst}." if evidence.worst else ""
+        farthest = f" {tail}" if size > before.high else ""
+        farthest = (
+            f" The {things} are farthest off {evidence.worst}." if evidence.worst else farthest
+        )
     help_ = f"{words.remedy} by group" if by_group else words.remedy
     sentence = (
         f"{fault}{farthest} Over all rows {_off_by(before, words)}."

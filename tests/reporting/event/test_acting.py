@@ -90,7 +90,7 @@ def test_costs_are_in_the_tile_the_sentence_and_the_table(found):
     cost, before = (f"{one[name]:,.0f}" for name in ("after", "before"))
     best = f"{min(one['all'], one['none']):,.0f}"
     least = "all" if one["all"] < one["none"] else "none"
-    note = f"cost of 10,000 rows {cost}; {best} if one acts on {least}"
+    note = f"10,000 rows cost {cost}; acting on {least} {best}"
     tile = f"<dt>Act from</dt><dd>10.0 % <small>{note}</small>"
     assert tile in page
     do = page[page.index('<h2 id="do">') : page.index('<h2 id="metrics">')]

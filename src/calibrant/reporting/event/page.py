@@ -340,7 +340,7 @@ def _acting(acting: list[dict[str, Any]], calibrated: bool) -> list[Tile]:
     best = min(one["all"], one["none"])
     cheaper = round(cost) < round(best)
     least = "all" if best == one["all"] else "none"
-    note = f"by the costs passed: 10,000 rows cost {cost:,.0f}, and {best:,.0f} acting on {least}"
+    note = f"10,000 rows cost {cost:,.0f}; acting on {least} {best:,.0f}"
     if not cheaper:
         note = f"no cheaper than acting on {least}"
     return [Tile("Act from", percent(one["threshold"]), note)]
