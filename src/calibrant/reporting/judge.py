@@ -215,15 +215,12 @@ def _of_groups(
     after = audit["after"]
     repaired = after is not None and after["n_off"] < audit["before"]["n_off"]
     off = [one for one in audit["worst"] if one["before"] and one["before"]["outcome"] == "off"]
-    worst = max(off or audit["worst"][:1], key=_least_gap)
-    predicted, observed = (percent(worst["before"][key]) for key in ("said", "came"))
-    words = f"for {worst['group']}, where {predicted} is predicted and {observed} observed"
-    words = words if rates and audit["before"]["n_off"] else ""
+    words = ""
+    if rates and off:
+        worst = max(off, key=lambda row: surely(row["before"]["low"], row["before"]["high"]))
+        predicted, observed = (percent(worst["before"][key]) for key in ("said", "came"))
+        words = f"for {worst['group']}, where {predicted} is predicted and {observed} observed"
     return _worst_groups(last), words, max(sure, default=0.0), repaired
-
-
-def _least_gap(row: dict[str, Any]) -> float:
-    return surely(row["before"]["low"], row["before"]["high"]) if row["before"] else -np.inf
 
 
 def _worst_groups(audit: dict[str, Any]) -> str | None:
