@@ -75,6 +75,7 @@ def _judged(
     harms, helps = change > HARM * abs(before), change < -MATERIAL_LOSS * abs(before)
     wrong = advice == "use it" and (harms or world.suspect)
     regret = (after if advice == "use it" else before) - min(before, after)
+    regret = 0.0 if advice == "check" else regret
     yield Outcome(f"advice on {name}", "wrong advice", wrong, 0.025, detail, regret)
     if helps and not world.suspect:
         missed = advice != "use it"

@@ -45,7 +45,7 @@ CALIBRATED = ("calibrate by group", "calibrate")
 #: Standard errors by which the mean gap must differ before and after a change.
 SURELY = 3.0
 #: Times the typical error from which the error of a tail leads the sentence.
-LEADS = 2.0
+LEADS = 5.0
 #: How the name of all groups together begins.
 EVERY = "all"
 OTHERS = "Try another calibrator; if none helps, collect more rows or add features."
