@@ -1,6 +1,7 @@
 """Colours, axes and the templates of displays."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -20,15 +21,23 @@ if TYPE_CHECKING:
 __all__ = [
     "COLOURS",
     "PALETTE",
+    "WITHOUT_OTHER",
     "DrawnClassCurve",
     "DrawnCurve",
     "DrawnForecastCurve",
+    "add_panel",
     "chosen_scale",
+    "displays_on",
     "draw_axes",
     "draw_grid",
+    "finish_display",
     "inside_axes",
+    "joint_ends",
+    "keep_inside",
     "log_counts",
+    "next_colour",
     "plain_text",
+    "raise_top",
     "scale_axes",
     "show_title",
     "shown_edges",
@@ -47,8 +56,12 @@ COLOURS = {
 
 #: Letters of tick labels that fit below axes.
 LETTERS = 30
-#: Colours of curves on the same axes, the last first.
+#: Colours of curves on the same axes; in reports the last curve has the first colour.
 PALETTE = ("main", "other", "text", "muted")
+#: The same for displays with parts in the second colour.
+WITHOUT_OTHER = ("main", "text", "muted")
+#: Inches between what a display draws and the edge of its cell.
+EDGE = 0.04
 
 
 def draw_axes(ax: "Axes | None", feature: str) -> "Axes":
@@ -69,6 +82,124 @@ def show_title(ax: "Axes", name: str | None) -> None:
     """Show the name above the axes as plain text, if there is one."""
     if name:
         plain_text(ax.set_title(str(name), fontsize="medium"))
+
+
+def displays_on(ax: "Axes") -> list[Any]:
+    """Return the main artist of each display on the axes."""
+    return [one for one in ax.get_children() if hasattr(one, "display_label")]
+
+
+def next_colour(ax: "Axes", colour: str | None = None, palette: Sequence[str] = PALETTE) -> str:
+    """Return the value of ``colour``; by default of the next one of the palette on these axes."""
+    return COLOURS[colour or palette[len(displays_on(ax)) % len(palette)]]
+
+
+def joint_ends(ax: "Axes", ends: Any) -> tuple[float, float]:
+    """Return the ends of an x axis that holds the earlier displays on the axes as well."""
+    if not displays_on(ax):
+        return ends
+    low, high = ax.get_xlim()
+    return min(ends[0], low), max(ends[1], high)
+
+
+def finish_display(ax: "Axes", artists: Any, name: str | None, label: str | None = None) -> None:
+    """Show the title of the first display on the axes; from the second on, a legend names each.
+
+    ``artists`` are one or a list with labels of their own, the first of which stands for the
+    display. Axes of plain subplots shrink where it would reach over their cell of the grid.
+    """
+    parts = artists if isinstance(artists, list) else [artists]
+    usual, earlier = parts[0].get_label(), displays_on(ax)
+    label = str(label or name or ("curve" if usual.startswith("_") else usual))
+    labels = [one.display_label for one in earlier]
+    parts[0].display_label = f"{label} {len(labels) + 1}" if label in labels else label
+    parts[0].display_parts = [(part, part.get_label()) for part in parts]
+    if not earlier:
+        show_title(ax, name)
+    else:
+        if ax.get_title() == labels[0]:
+            ax.set_title("")
+        _draw_legend(ax, [*earlier, parts[0]])
+    if len(parts) == 1:
+        parts[0].set_label(parts[0].display_label)
+    keep_inside(ax)
+
+
+def _draw_legend(ax: "Axes", displays: list[Any]) -> None:
+    """Draw a legend with the label of each display, before those of its parts if it has several."""
+    for one in displays:
+        for part, word in one.display_parts:
+            several = len(one.display_parts) > 1
+            part.set_label(f"{one.display_label}: {word}" if several else one.display_label)
+    shown = {text: one for one, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    legend = ax.legend([*shown.values()], [*shown], frameon=False, fontsize="small")
+    plain_text(*legend.get_texts())
+
+
+def add_panel(ax: Any, bottom: float, height: float, *, split: bool = False) -> Any:
+    """Return the axes that an earlier display added below or above ``ax``, or new ones.
+
+    With ``split``, axes of a grid give up the lower third of their cell.
+    """
+    slot, panel = ax.get_subplotspec(), getattr(ax, "panel", None)
+    if panel in (*ax.child_axes, *ax.figure.axes):
+        return panel
+    if split and slot is not None:
+        parts = slot.subgridspec(2, 1, height_ratios=(2, 1))
+        ax.set_subplotspec(parts[0])
+        ax.panel = ax.figure.add_subplot(parts[1], sharex=ax)
+    else:
+        ax.panel = ax.inset_axes((0, bottom, 1, height), sharex=ax)
+    return ax.panel
+
+
+def raise_top(ax: "Axes", top: float | None = None) -> None:
+    """Let the y axis start at 0 and end at ``top`` (default: above all data), or higher where an
+    earlier display on the axes ended.
+    """
+    if displays_on(ax):
+        highest = ax.dataLim.y1 + 0.05 * ax.dataLim.height if top is None else top
+        top = max(highest, ax.get_ylim()[1])
+    ax.set_ylim(0.0, top)
+
+
+def keep_inside(ax: "Axes") -> None:
+    """Shrink axes of a grid until their texts and panels lie in their cell; a layout engine of the
+    figure does so without help.
+    """
+    figure, slot = ax.figure, ax.get_subplotspec()
+    if slot is None or figure.get_layout_engine() is not None:
+        return
+    slot = getattr(slot.get_gridspec(), "slot", slot)  # of an earlier display
+    ax.set_subplotspec(slot)
+    cell = _cell(slot, figure) + EDGE * figure.dpi * np.array([[1.0], [-1.0]])
+    size = slot.get_position(figure).transformed(figure.transSubfigure)
+    room = np.zeros((2, 2))  # below and above, by axis
+    for part in (0.7, 0.7, 1.0):  # a panel shrinks with its axes: the first steps are careful
+        box = ax.get_tightbbox()
+        room += part * np.clip([cell[0] - box.min, box.max - cell[1]], 0.0, None)
+        (left, bottom), (right, top) = room
+        inner = slot.subgridspec(
+            3,
+            3,
+            wspace=0.0,
+            hspace=0.0,
+            width_ratios=(left, max(size.width - left - right, 1.0), right),
+            height_ratios=(top, max(size.height - bottom - top, 1.0), bottom),
+        )
+        setattr(inner, "slot", slot)  # noqa: B010
+        ax.set_subplotspec(inner[1, 1])
+
+
+def _cell(slot: Any, figure: Any) -> np.ndarray:
+    """Return the corners, in pixels, of a cell of a grid with its half of the gaps around it."""
+    grid = slot.get_gridspec()
+    bottoms, tops, lefts, rights = grid.get_grid_positions(figure)
+    across = np.concatenate([[0.0], 0.5 * (rights[:-1] + lefts[1:]), [1.0]])
+    down = np.concatenate([[1.0], 0.5 * (bottoms[:-1] + tops[1:]), [0.0]])
+    columns, rows = slot.colspan, slot.rowspan
+    corners = [[across[columns.start], down[rows.stop]], [across[columns.stop], down[rows.start]]]
+    return figure.transSubfigure.transform(corners)
 
 
 def plain_text(*texts: Any) -> None:
@@ -161,10 +292,12 @@ Curve = TypeVar("Curve")
 
 class DrawnCurve(ABC, Generic[Curve]):
     """Template of displays of a curve with a title; a subclass declares ``_numbers``, the function
-    that computes the curve, and ``plot``.
+    that computes the curve, and ``_draw``, which returns the main artist.
     """
 
     _numbers: ClassVar[OnRecord[..., Any, Any]]
+    _grid: ClassVar[str] = "both"
+    _palette: ClassVar[Sequence[str]] = PALETTE
     ax_: "Axes"
     figure_: "Figure | SubFigure"
 
@@ -181,9 +314,28 @@ class DrawnCurve(ABC, Generic[Curve]):
         """
         return cls(cls._numbers.of(record, **options), name=name).plot(ax)
 
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        name: str | None = None,
+        colour: str | None = None,
+        label: str | None = None,
+    ) -> Self:
+        """Draw on ``ax`` (default: those of a new figure) and return the display.
+
+        A second curve on the same axes has the next ``colour`` of :mod:`calibrant.displays.axes`,
+        and a legend with the ``label`` or name of each.
+        """
+        ax = self._axes(ax)
+        draw_grid(ax, self._grid)
+        shade = next_colour(ax, colour, self._palette)
+        finish_display(ax, self._draw(ax, shade), name or self.name, label)
+        return self
+
     @abstractmethod
-    def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display."""
+    def _draw(self, ax: "Axes", shade: str) -> Any:
+        """Draw the curve on the axes and return its line."""
 
     def _axes(self, ax: "Axes | None") -> "Axes":
         """Return the axes to draw on, which the display stores."""
@@ -212,7 +364,7 @@ class DrawnClassCurve(DrawnCurve[Curve]):
 
 
 class DrawnForecastCurve(DrawnCurve[Curve]):
-    """Template of displays of curves of regression forecasts; a subclass defines ``_draw``."""
+    """Template of displays of curves of regression forecasts."""
 
     @classmethod
     def from_predictions(
@@ -229,25 +381,3 @@ class DrawnForecastCurve(DrawnCurve[Curve]):
         and axes.
         """
         return cls(cls._numbers(y_true, mean, std, **options), name=name).plot(ax)
-
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        name: str | None = None,
-        colour: str = "main",
-        label: str | None = None,
-    ) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display.
-
-        A second curve on the same axes has another ``colour`` of :mod:`calibrant.displays.axes`
-        and a ``label`` for the legend.
-        """
-        ax = self._axes(ax)
-        self._draw(ax, COLOURS[colour], label)
-        show_title(ax, name or self.name)
-        return self
-
-    @abstractmethod
-    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
-        """Draw the curve on the axes."""

@@ -12,12 +12,17 @@ from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions
 from calibrant.displays.axes import (
     COLOURS,
+    WITHOUT_OTHER,
     DrawnClassCurve,
+    displays_on,
     draw_axes,
     draw_grid,
+    finish_display,
+    next_colour,
     plain_text,
-    show_title,
+    raise_top,
 )
+from calibrant.errors import InputError
 from calibrant.metrics.curves.distribution import (
     JointDistribution,
     RiskCoverageCurve,
@@ -123,7 +128,7 @@ class JointDistributionDisplay:
         if figure is None:
             pyplot = import_extra("matplotlib.pyplot", "JointDistributionDisplay", "plot")
             figure = pyplot.figure(figsize=(3 * side, side + 0.6), layout="constrained")
-        self.figure_, self.axes_ = figure, figure.subplots(1, 3)
+        self.figure_, self.axes_ = figure, figure.subplots(1, 3, sharey=True)
         joint = self.joint
         tables = (
             ("Rows", joint.counts, joint.counts / max(joint.counts.max(), 1e-300)),
@@ -141,7 +146,10 @@ class JointDistributionDisplay:
         ramp = colors.LinearSegmentedColormap.from_list("calibrant", ["#ffffff", COLOURS["main"]])
         ax.imshow(np.nan_to_num(shade), cmap=ramp, vmin=0.0, vmax=1.0)
         names = [str(c) for c in self.joint.classes.tolist()]
-        ax.set(xlabel="Predicted", ylabel="True", title=title)
+        ax.set_xlabel("Predicted")
+        ax.set_title(title, fontsize="medium")
+        if ax is self.axes_[0]:  # the others share its y axis
+            ax.set_ylabel("True")
         if len(names) > NUMBERED:
             return
         ticks = np.arange(len(names))
@@ -270,7 +278,7 @@ class LatentFunctionDisplay:
         """
         ax = draw_axes(ax, "LatentFunctionDisplay")
         self.ax_, self.figure_ = ax, ax.figure
-        latent = self.latent
+        latent, shade = self.latent, next_colour(ax, None, WITHOUT_OTHER)
         draw_grid(ax)
         (self.prior_,) = ax.plot(
             latent.score,
@@ -284,13 +292,13 @@ class LatentFunctionDisplay:
             latent.score,
             latent.low,
             latent.high,
-            color=COLOURS["main"],
+            color=shade,
             alpha=0.2,
             linewidth=0,
             label="band",
         )
         (self.line_,) = ax.plot(
-            latent.score, latent.mean, color=COLOURS["main"], linewidth=1.6, label="latent mean"
+            latent.score, latent.mean, color=shade, linewidth=1.6, label="latent mean"
         )
         self.ticks_: Any = None
         if self.scores is not None:
@@ -306,7 +314,7 @@ class LatentFunctionDisplay:
             )
         ax.set(xlabel="Score", ylabel="Latent function")
         ax.legend(frameon=False, fontsize="small")
-        show_title(ax, name or self.name)
+        finish_display(ax, self.line_, name or self.name)
         return self
 
 
@@ -359,25 +367,19 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
     line_: Any
     _numbers = risk_coverage_curve
 
-    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) in a colour of
-        :mod:`calibrant.displays.axes`, and return the display.
-        """
-        ax = self._axes(ax)
-        c, shade = self.curve, COLOURS[colour]
-        draw_grid(ax)
+    def _draw(self, ax: "Axes", shade: str) -> Any:
+        c = self.curve
         self.band_: Any = ax.fill_between(
             c.coverage, c.low, c.high, color=shade, alpha=0.15, linewidth=0
         )
-        (self.line_,) = ax.plot(c.coverage, c.risk, color=shade, linewidth=1.5, label=label)
+        (self.line_,) = ax.plot(c.coverage, c.risk, color=shade, linewidth=1.5)
         ax.set(
             xlim=(0, 1),
-            ylim=(0, self._top()),
             xlabel="Share of predictions kept, the most confident first",
             ylabel="Share wrong among them",
         )
-        show_title(ax, self.name)
-        return self
+        raise_top(ax, self._top())
+        return self.line_
 
     def _top(self) -> float:
         """Return the top of the axis: the intervals of the first few predictions may end above."""
@@ -389,6 +391,8 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
 SHOWN = 0.1
 #: Largest number of parts drawn; of more, those of the lowest coverage.
 MOST_NAMES = 24
+#: Distance of the points of a second display below those of the first, in lines.
+BESIDE = 0.25
 
 
 class SetCoverageDisplay:
@@ -402,7 +406,7 @@ class SetCoverageDisplay:
     curve : GroupCoverage
         The result of :func:`metrics.set_coverage_by`.
     said : float, optional
-        The nominal coverage, drawn as a line.
+        The nominal coverage, drawn as a line; without it, the line is the coverage of all rows.
     by : {"class", "groups", "size"}
         The kind of parts; it determines the axis label.
     name : str, optional
@@ -488,36 +492,52 @@ class SetCoverageDisplay:
         found, count = self.curve, len(self.curve.coverage)
         shown = np.sort(np.argsort(found.coverage, kind="stable")[:MOST_NAMES])
         found = type(found)(**{name: column[shown] for name, column in vars(found).items()})
-        place = np.arange(len(shown))
+        place, groups = np.arange(len(shown)), found.group.tolist()
+        earlier, shade = displays_on(ax), next_colour(ax, None, WITHOUT_OTHER)
+        if earlier and earlier[0].groups != groups:
+            raise InputError(
+                f"ax shows other parts ({len(earlier[0].groups)}, first {earlier[0].groups[0]!r})"
+                f" than this display ({len(groups)}, first {groups[0]!r}); draw it on other axes."
+            )
         draw_grid(ax, "x")
         reach = np.stack([found.coverage - found.low, found.high - found.coverage])
         self.points_: Any = ax.errorbar(
             found.coverage,
-            place,
+            place + BESIDE * len(earlier),
             xerr=np.maximum(reach, 0.0),
             fmt="o",
             markersize=4,
-            color=COLOURS["main"],
-            ecolor=COLOURS["muted"],
+            color=shade,
+            ecolor=shade if earlier else COLOURS["muted"],
             linewidth=1,
         )
-        if self.said is not None:
-            ax.axvline(
-                self.said,
-                color=COLOURS["other"],
-                linewidth=1,
-                linestyle="--",
-                label=f"nominal: {self.said:g}",
-            )
-            ax.legend(frameon=False, loc="lower left", fontsize="small")
-        texts = [f"{found.group[i]} ({found.n[i]:,.0f}; {found.width[i]:.1f})" for i in place]
+        self.points_[0].groups = groups
+        self._draw_level(ax, shade)
+        counts = [
+            f" ({n:,.0f}; {width:.1f})" for n, width in zip(found.n, found.width, strict=True)
+        ]
+        texts = [f"{groups[i]}{'' if earlier else counts[i]}" for i in place]
         ax.set_yticks(place, texts, fontsize="small")
         plain_text(*ax.get_yticklabels())
-        ax.invert_yaxis()
+        ax.set_ylim(len(place) - 0.5, -0.5)
         what = {"class": "True class", "groups": "Group"}.get(self.by, "Classes in the set")
         some = (
             f": the {len(place)} of {count} with the lowest coverage" if count > len(place) else ""
         )
-        ax.set(xlabel="Share of sets with the true class", ylabel=f"{what} (rows; mean size){some}")
-        show_title(ax, name or self.name)
+        inside = "" if earlier else " (rows; mean size)"
+        ax.set(xlabel="Share of sets with the true class", ylabel=f"{what}{inside}{some}")
+        finish_display(ax, self.points_[0], name or self.name)
         return self
+
+    def _draw_level(self, ax: Any, shade: str) -> None:
+        """Draw a line at the nominal coverage, or at that of all rows."""
+        rows, nominal = self.curve.n, self.said is not None
+        level = self.said if nominal else rows @ self.curve.coverage / max(rows.sum(), 1e-300)
+        ax.axvline(
+            level,
+            color=COLOURS["other"] if nominal else shade,
+            linewidth=1,
+            linestyle="--",
+            label=f"{'nominal' if nominal else 'all rows'}: {level:.3g}",
+        )
+        ax.legend(frameon=False, loc="lower left", fontsize="small")

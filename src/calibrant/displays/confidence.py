@@ -15,11 +15,15 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
+    WITHOUT_OTHER,
+    add_panel,
+    displays_on,
     draw_axes,
     draw_grid,
+    finish_display,
     log_counts,
+    next_colour,
     plain_text,
-    show_title,
 )
 from calibrant.metrics.curves.reliability import ConfidenceHistogram, confidence_histogram
 
@@ -184,6 +188,7 @@ class ConfidenceCurveDisplay:
         ax = draw_axes(ax, "ConfidenceCurveDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, points, bars = self.curve, self.curve.points, self.curve.bars
+        shade, later = next_colour(ax, None, WITHOUT_OTHER), bool(displays_on(ax))
         self.bars_: Any = ax.bar(
             bars.lower,
             bars.rate,
@@ -198,38 +203,37 @@ class ConfidenceCurveDisplay:
             middle, bars.low, bars.high, color=COLOURS["muted"], linewidth=1
         )
         if curve.cloud:
-            (self.line_,) = ax.plot(
-                points.score, points.confidence, ".", color=COLOURS["main"], markersize=2
-            )
+            (self.line_,) = ax.plot(points.score, points.confidence, ".", color=shade, markersize=2)
         else:
             ax.fill_between(
-                points.score, points.low, points.high, color=COLOURS["main"], alpha=0.2, linewidth=0
+                points.score, points.low, points.high, color=shade, alpha=0.2, linewidth=0
             )
-            (self.line_,) = ax.plot(
-                points.score, points.confidence, color=COLOURS["main"], linewidth=1.5
-            )
+            (self.line_,) = ax.plot(points.score, points.confidence, color=shade, linewidth=1.5)
         if bars.lower.min() >= 0.0 and bars.upper.max() <= 1.0:
             ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8, linestyle=(0, (4, 3)))
         ax.set(ylim=(0, 1.02), xlabel="Score", ylabel="Confidence")
-        self.densities_ax_: Any = self._draw_densities(ax) if densities else None
-        title = (
+        style = "--" if later else "-"
+        self.densities_ax_: Any = self._draw_densities(ax, style) if densities else None
+        title = str(
             self.name
             or f"{'all' if curve.name is None else curve.name}: {curve.right:g} right, "
             f"{curve.wrong:g} wrong"
         )
-        plain_text((self.densities_ax_ or ax).set_title(str(title), fontsize="small"))
+        shown = "" if later else title  # the legend names both
+        plain_text((self.densities_ax_ or ax).set_title(shown, fontsize="small"))
+        finish_display(ax, self.line_, None, title)
         return self
 
-    def _draw_densities(self, ax: Any) -> Any:
-        above = ax.inset_axes((0, 1.04, 1, 0.25), sharex=ax)
+    def _draw_densities(self, ax: Any, style: str) -> Any:
+        above = add_panel(ax, 1.04, 0.25)
         points = self.curve.points
         order = np.argsort(points.score, kind="stable")
         for density, colour in (
             (points.right_density, COLOURS["main"]),
             (points.wrong_density, COLOURS["other"]),
         ):
-            above.plot(points.score[order], density[order], color=colour, linewidth=1.2)
-        above.set(yticks=[], ylim=(0, None))
+            above.plot(points.score[order], density[order], style, color=colour, linewidth=1.2)
+        above.set(yticks=[], ylim=(0, None if style == "-" else 1.05 * above.dataLim.y1))
         above.tick_params(labelbottom=False)
         above.spines[["top", "right"]].set_visible(False)
         return above
@@ -338,6 +342,7 @@ class ConfidenceHistogramDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         h = self.histogram
         middle = 0.5 * (h.lower + h.upper)
+        line, later = "o--" if displays_on(ax) else "o-", bool(displays_on(ax))
         answer = isinstance(self.target, str) and self.target == "answer"
         words = (
             ("right", "wrong", "Confidence (probability of the predicted class)")
@@ -349,8 +354,9 @@ class ConfidenceHistogramDisplay:
             ax.plot(
                 middle,
                 np.where(counts > 0.0, counts, np.nan),
-                "o-",
+                line,
                 color=COLOURS[colour],
+                markerfacecolor="white" if later else COLOURS[colour],
                 linewidth=1.2,
                 markersize=4,
                 label=label,
@@ -360,9 +366,9 @@ class ConfidenceHistogramDisplay:
             )
         )
         ax.set(xlim=(0, 1), xlabel=words[2], ylabel="Rows (log scale)")
-        log_counts(ax, np.max([h.right, h.wrong]))
+        log_counts(ax, max(h.right.max(), h.wrong.max(), 0.5 * ax.get_ylim()[1] if later else 0.0))
         ax.legend(frameon=False, loc="upper left", fontsize="small")
-        show_title(ax, name or self.name)
+        finish_display(ax, [self.right_, self.wrong_], name or self.name)
         return self
 
 
@@ -451,11 +457,12 @@ class SignalAccuracyDisplay:
         ax = draw_axes(ax, "SignalAccuracyDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         bins, fits = self.accuracy.bins, self.accuracy.fits
+        shade, later = next_colour(ax, None, WITHOUT_OTHER), bool(displays_on(ax))
         draw_grid(ax)
         (self.sigmoid_,) = ax.plot(
             fits.score,
             fits.sigmoid,
-            color=COLOURS["muted"],
+            color=shade if later else COLOURS["muted"],
             linewidth=1.2,
             linestyle=(0, (4, 3)),
             label="sigmoid",
@@ -463,15 +470,15 @@ class SignalAccuracyDisplay:
         (self.isotonic_,) = ax.plot(
             fits.score,
             fits.isotonic,
-            color=COLOURS["other"],
+            color=shade if later else COLOURS["other"],
             linewidth=1.3,
             label="isotonic regression",
         )
         self.intervals_: Any = ax.vlines(
-            bins.score, bins.low, bins.high, color=COLOURS["main"], alpha=0.35, linewidth=4
+            bins.score, bins.low, bins.high, color=shade, alpha=0.35, linewidth=4
         )
         (self.points_,) = ax.plot(
-            bins.score, bins.accuracy, "o", color=COLOURS["main"], markersize=4, label="share right"
+            bins.score, bins.accuracy, "o", color=shade, markersize=4, label="share right"
         )
         ax.set(
             ylim=(0, 1.02),
@@ -479,5 +486,5 @@ class SignalAccuracyDisplay:
             ylabel="Share right",
         )
         ax.legend(frameon=False, fontsize="small", loc="lower right")
-        show_title(ax, self.name)
+        finish_display(ax, [self.points_, self.isotonic_, self.sigmoid_], self.name)
         return self

@@ -15,12 +15,17 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
+    WITHOUT_OTHER,
     DrawnClassCurve,
+    add_panel,
+    displays_on,
     draw_axes,
     draw_grid,
+    finish_display,
+    next_colour,
     plain_text,
+    raise_top,
     scale_axes,
-    show_title,
 )
 from calibrant.metrics.curves.decision import DecisionCurve, GainCurve, decision_curve, gain_curve
 from calibrant.metrics.curves.isotonic import IsotonicCurve, isotonic_curve
@@ -124,33 +129,31 @@ class DriftDisplay:
         ax: "Axes | None" = None,
         *,
         name: str | None = None,
-        colour: str = "main",
+        colour: str | None = None,
         label: str | None = None,
     ) -> Self:
         """Draw on ``ax`` (default: those of a new figure) and return the display.
 
-        A second curve on the same axes has another ``colour`` of :mod:`calibrant.displays.axes`
-        and a ``label`` for the legend.
+        A second curve on the same axes has the next ``colour`` of :mod:`calibrant.displays.axes`,
+        and a legend with the ``label`` or name of each.
         """
         ax = draw_axes(ax, "DriftDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, place = self.curve, np.arange(len(self.curve.time))
+        shade = next_colour(ax, colour, WITHOUT_OTHER)
         draw_grid(ax)
         self.bands_: Any = ax.vlines(
-            place, curve.low, curve.high, color=COLOURS[colour], alpha=0.35, linewidth=4
+            place, curve.low, curve.high, color=shade, alpha=0.35, linewidth=4
         )
         (self.line_,) = ax.plot(
-            place,
-            curve.error,
-            color=COLOURS[colour],
-            linewidth=1.4,
-            marker="o",
-            markersize=4,
-            label=label,
+            place, curve.error, color=shade, linewidth=1.4, marker="o", markersize=4
         )
-        ax.set(ylim=(0, None), ylabel="Calibration error")
+        raise_top(ax)
+        ax.set_ylabel("Calibration error")
         self.evidence_ax_: Any = (
-            None if self.threshold is None else self._draw_evidence(ax, place, self.threshold)
+            None
+            if self.threshold is None
+            else self._draw_evidence(ax, place, self.threshold, shade)
         )
         lowest = self.evidence_ax_ or ax
         lowest.set_xlabel("Time")
@@ -160,18 +163,18 @@ class DriftDisplay:
         lowest.set_xticks(shown, [str(curve.time[i]) for i in shown])
         plain_text(*lowest.get_xticklabels())
         self._draw_alarm(place)
-        show_title(ax, name or self.name)
+        finish_display(ax, self.line_, name or self.name, label)
         return self
 
-    def _draw_evidence(self, ax: Any, place: np.ndarray, threshold: float) -> Any:
-        below = _axes_below(ax)
+    def _draw_evidence(self, ax: Any, place: np.ndarray, threshold: float, shade: str) -> Any:
+        below = add_panel(ax, -0.55, 0.47, split=True)
         ax.tick_params(labelbottom=False)
         draw_grid(below)
         self.limit_: Any = below.axhline(
             np.log10(threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
         (self.evidence_,) = below.plot(
-            place, self.curve.log_evidence / np.log(10.0), color=COLOURS["text"], linewidth=1.4
+            place, self.curve.log_evidence / np.log(10.0), color=shade, linewidth=1.4
         )
         below.set(ylabel="Evidence (log10)")
         return below
@@ -183,16 +186,6 @@ class DriftDisplay:
             for axes in (self.ax_, self.evidence_ax_)
             if axes is not None and self.curve.alarm.any()
         ]
-
-
-def _axes_below(ax: Any) -> Any:
-    """Return new axes in the lower third of ``ax``, or just below axes that are not in a grid."""
-    place = ax.get_subplotspec()
-    if place is None:
-        return ax.inset_axes((0, -0.55, 1, 0.47), sharex=ax)
-    parts = place.subgridspec(2, 1, height_ratios=(2, 1))
-    ax.set_subplotspec(parts[0])
-    return ax.figure.add_subplot(parts[1], sharex=ax)
 
 
 class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
@@ -237,22 +230,23 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
     _numbers = decision_curve
 
     def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        colour: str = "main",
-        label: str = "model",
-        references: bool = True,
+        self, ax: "Axes | None" = None, *, references: bool | None = None, **options: Any
     ) -> Self:
         """Draw on ``ax`` (default: those of a new figure) and return the display.
 
-        ``colour`` is one of :mod:`calibrant.displays.axes`. A second model on the same axes does
-        not need ``references`` (all and none) again.
+        ``references`` (acting on all and on none) are drawn once by default. Options are the
+        ``name``, ``colour`` and ``label`` of other displays.
         """
-        ax = self._axes(ax)
-        c, shade = self.curve, COLOURS[colour]
-        draw_grid(ax)
-        if references:
+        self.references: bool | None = references
+        super().plot(ax, **options)
+        if self.ax_.get_legend() is None:
+            self.line_.set_label(options.get("label") or "model")
+            plain_text(*self.ax_.legend(frameon=False, fontsize="small").get_texts())
+        return self
+
+    def _draw(self, ax: "Axes", shade: str) -> Any:
+        c, displays = self.curve, displays_on(ax)
+        if not displays if self.references is None else self.references:
             ax.plot(
                 c.threshold,
                 c.treat_all,
@@ -267,21 +261,23 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
         self.band_: Any = ax.fill_between(
             c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0
         )
-        (self.line_,) = ax.plot(c.threshold, c.net_benefit, color=shade, linewidth=1.6, label=label)
+        (self.line_,) = ax.plot(
+            c.threshold, c.net_benefit, color=shade, linewidth=1.6, label="model"
+        )
         scale_axes(
             ax, "log" if np.median(c.threshold) < RARE else "linear", *self._reach(), which="x"
         )
         # Acting on all decreases without bound, and so may the model; the relevant range is near 0
         # and above.
         top = max(c.high.max(), c.treat_all.max(), 1e-12)
+        ends = np.array([-np.clip(-c.net_benefit.min(), 0.1 * top, 0.5 * top), top]) * 1.05
+        ends = np.append(ends, ax.get_ylim() if displays else [])
         ax.set(
-            ylim=(-1.05 * np.clip(-c.net_benefit.min(), 0.1 * top, 0.5 * top), 1.05 * top),
+            ylim=(ends.min(), ends.max()),
             xlabel="Threshold of the risk",
             ylabel="Net benefit (true positives per row)",
         )
-        ax.legend(frameon=False, fontsize="small")
-        show_title(ax, self.name)
-        return self
+        return self.line_
 
     def _reach(self) -> Any:
         """Return the thresholds up to slightly beyond the last one with a gain or loss."""
@@ -328,13 +324,8 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
     line_: Any
     _numbers = gain_curve
 
-    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) in a colour of
-        :mod:`calibrant.displays.axes`, and return the display.
-        """
-        ax = self._axes(ax)
-        c, shade = self.curve, COLOURS[colour]
-        draw_grid(ax)
+    def _draw(self, ax: "Axes", shade: str) -> Any:
+        c = self.curve
         flagged, found, low, high = (
             np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high)
         )
@@ -342,15 +333,14 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
             [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
         self.band_: Any = ax.fill_between(flagged, low, high, color=shade, alpha=0.15, linewidth=0)
-        (self.line_,) = ax.plot(flagged, found, color=shade, linewidth=1.6, label=label)
+        (self.line_,) = ax.plot(flagged, found, color=shade, linewidth=1.6)
         ax.set(
             xlim=(0, 1),
             ylim=(0, 1),
             xlabel="Share of rows flagged, the highest risks first",
             ylabel="Share of the events found",
         )
-        show_title(ax, self.name)
-        return self
+        return self.line_
 
 
 class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
@@ -391,17 +381,12 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
     line_: Any
     _numbers = murphy_curve
 
-    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: str = "score") -> Self:
-        """Draw on ``ax`` (default: those of a new figure) in a colour of
-        :mod:`calibrant.displays.axes`, and return the display.
-        """
-        ax = self._axes(ax)
-        c, shade = self.curve, COLOURS[colour]
-        draw_grid(ax)
+    def _draw(self, ax: "Axes", shade: str) -> Any:
+        c = self.curve
         self.band_: Any = ax.fill_between(
             c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0
         )
-        (self.line_,) = ax.plot(c.threshold, c.score, color=shade, linewidth=1.4, label=label)
+        (self.line_,) = ax.plot(c.threshold, c.score, color=shade, linewidth=1.4, label="score")
         if not np.isnan(c.uncertainty).all():
             ax.plot(
                 c.threshold,
@@ -427,9 +412,9 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
                 label="uncertainty",
             )
             ax.legend(frameon=False, fontsize="small")
-        ax.set(xlim=(0, 1), ylim=(0, None), xlabel="Threshold θ", ylabel="Mean elementary score")
-        show_title(ax, self.name)
-        return self
+        raise_top(ax)
+        ax.set(xlim=(0, 1), xlabel="Threshold θ", ylabel="Mean elementary score")
+        return self.line_
 
 
 class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
@@ -509,20 +494,14 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
             record, target=record.default_target if target is None else target, **options
         )
 
-    def plot(self, ax: "Axes | None" = None, *, colour: str = "main", label: Any = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) in a colour of
-        :mod:`calibrant.displays.axes`, and return the display.
-        """
-        ax = self._axes(ax)
-        c, shade = self.curve, COLOURS[colour]
-        draw_grid(ax)
+    def _draw(self, ax: "Axes", shade: str) -> Any:
+        c = self.curve
         self.band_: Any = ax.fill_between(
             c.score, c.low, c.high, color=shade, alpha=0.18, linewidth=0
         )
         (self.diagonal_,) = ax.plot(
             [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
-        (self.line_,) = ax.plot(c.score, c.recalibrated, color=shade, linewidth=1.5, label=label)
+        (self.line_,) = ax.plot(c.score, c.recalibrated, color=shade, linewidth=1.5)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Score", ylabel="Recalibrated")
-        show_title(ax, self.name)
-        return self
+        return self.line_

@@ -6,7 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant.core.forecast_record import ForecastRecord, read_forecast
-from calibrant.displays.axes import COLOURS, DrawnForecastCurve, draw_grid, scale_axes
+from calibrant.displays.axes import (
+    COLOURS,
+    WITHOUT_OTHER,
+    DrawnForecastCurve,
+    add_panel,
+    draw_grid,
+    raise_top,
+    scale_axes,
+)
 from calibrant.metrics.curves.forecasts import (
     IntervalCurve,
     IntervalWidthCurve,
@@ -77,18 +85,15 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
     line_: Any
     _numbers = interval_curve
 
-    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
+    def _draw(self, ax: "Axes", shade: str) -> Any:
         curve = self.curve
-        draw_grid(ax)
         (self.diagonal_,) = ax.plot(
             [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
         self.band_: Any = ax.fill_between(
             curve.level, curve.low, curve.high, color=shade, alpha=0.18, linewidth=0
         )
-        (self.line_,) = ax.plot(
-            curve.level, curve.coverage, color=shade, linewidth=1.4, label=label
-        )
+        (self.line_,) = ax.plot(curve.level, curve.coverage, color=shade, linewidth=1.4)
         ax.set(
             xlim=(0, 1),
             ylim=(0, 1),
@@ -96,6 +101,7 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
             xlabel="Nominal coverage",
             ylabel="Observed coverage",
         )
+        return self.line_
 
 
 class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
@@ -144,11 +150,10 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
     claimed_: Any
     _numbers = interval_width_curve
 
-    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
-        self.coverage_ax_ = below = ax.inset_axes((0, -0.55, 1, 0.47), sharex=ax)
+    def _draw(self, ax: "Axes", shade: str) -> Any:
+        self.coverage_ax_ = below = add_panel(ax, -0.55, 0.47, split=True)
         curve = self.curve
-        for axes in (ax, below):
-            draw_grid(axes)
+        draw_grid(below)
         (self.line_,) = ax.plot(
             curve.value,
             curve.width,
@@ -156,7 +161,6 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
             linewidth=1.4,
             marker="o",
             markersize=4,
-            label=label,
         )
         (self.claimed_,) = below.plot(
             curve.value, curve.claimed, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
@@ -168,11 +172,12 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
             curve.value, curve.coverage, color=shade, linewidth=1.4, marker="o", markersize=4
         )
         ax.tick_params(labelbottom=False)
-        ax.set_ylim(bottom=0.0)
+        raise_top(ax)
         ax.set_ylabel("Mean width (units of y)")
         below.set(
             ylim=(0.0, 1.05), xlabel="Mean of the bin (units of y)", ylabel="Observed coverage"
         )
+        return self.line_
 
 
 class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
@@ -215,10 +220,11 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
     """
 
     _numbers = ordered_intervals
+    _grid = "y"
+    _palette = WITHOUT_OTHER
 
-    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
+    def _draw(self, ax: "Axes", shade: str) -> Any:
         curve, held = self.curve, self.curve.held
-        draw_grid(ax, "y")
         bottom, top = self._ends()
         ends = np.clip([curve.low, curve.high], bottom, top)
         self.intervals_: Any = ax.vlines(
@@ -247,6 +253,7 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
             ylabel="Interval and outcome (units of y)",
         )
         ax.legend(loc="upper left", fontsize="small", frameon=False)
+        return [self.held_, self.missed_]
 
     def _ends(self) -> tuple[float, float]:
         """Return the ends of the axis: the finite range with a margin; infinite intervals extend
@@ -296,9 +303,8 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
 
     _numbers = pit_histogram
 
-    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
+    def _draw(self, ax: "Axes", shade: str) -> Any:
         curve = self.curve
-        draw_grid(ax)
         filled = shade == COLOURS["main"]
         self.bars_: Any = ax.stairs(
             curve.density,
@@ -307,7 +313,6 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
             color=shade,
             alpha=0.5 if filled else None,
             linewidth=0.0 if filled else 1.4,
-            label=label,
         )
         self.band_: Any = ax.axhspan(
             float(curve.low[0]),
@@ -323,6 +328,7 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
             xlabel="Predicted probability of a value below the outcome",
             ylabel="Density (1 if calibrated)",
         )
+        return self.bars_
 
 
 class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
@@ -374,6 +380,7 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
 
     diagonal_: Any
     line_: Any
+    _palette = WITHOUT_OTHER
 
     def __init__(
         self, curve: RealStdCurve, points: np.ndarray | None = None, *, name: str | None = None
@@ -417,9 +424,8 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
         return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)
 
-    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
+    def _draw(self, ax: "Axes", shade: str) -> Any:
         curve, muted = self.curve, COLOURS["muted"]
-        draw_grid(ax)
         self.reach_: Any = ax.fill_between(
             curve.std,
             0.0,
@@ -444,12 +450,12 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         ]
         self.seen_[0].set_label("Seen")
         self.band_: Any = ax.fill_between(
-            curve.std, curve.low, curve.high, color=COLOURS["main"], alpha=0.25, linewidth=0
+            curve.std, curve.low, curve.high, color=shade, alpha=0.25, linewidth=0
         )
         (self.line_,) = ax.plot(
             curve.std,
             curve.real,
-            color=COLOURS["main"],
+            color=shade,
             linewidth=1.4,
             marker="o",
             markersize=4,
@@ -462,6 +468,7 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
             ylabel="Absolute error and std (units of y)",
         )
         ax.legend(loc="upper left", fontsize="small", frameon=False)
+        return self.line_
 
     def _top(self) -> float:
         """Return the top of the lines with a margin, ignoring infinite intervals."""
@@ -517,9 +524,8 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     line_: Any
     _numbers = rmse_rmv_curve
 
-    def _draw(self, ax: "Axes", shade: str, label: str | None) -> None:
+    def _draw(self, ax: "Axes", shade: str) -> Any:
         curve = self.curve
-        draw_grid(ax)
         self.band_: Any = ax.fill_between(
             curve.rmv, curve.low, curve.high, color=shade, alpha=0.18, linewidth=0
         )
@@ -531,7 +537,6 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
             marker="o",
             markersize=4,
             markerfacecolor=shade if shade == COLOURS["main"] else "white",
-            label=label,
         )
         seen: Any = ax.dataLim  # of every curve on these axes
         low, high = float(seen.minpos.min()), float(seen.max.max())
@@ -545,3 +550,4 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
             xlabel="Root mean predicted variance (units of y)",
             ylabel="Root mean squared error (units of y)",
         )
+        return self.line_

@@ -11,12 +11,17 @@ from calibrant.core.reading import read_labelled
 from calibrant.core.text_table import percent
 from calibrant.displays.axes import (
     COLOURS,
+    WITHOUT_OTHER,
+    add_panel,
     chosen_scale,
+    displays_on,
     draw_axes,
     draw_grid,
+    finish_display,
     inside_axes,
+    joint_ends,
+    next_colour,
     scale_axes,
-    show_title,
     shown_edges,
 )
 from calibrant.errors import InputError
@@ -47,7 +52,9 @@ def axis_words(target: Any) -> tuple[str, str]:
     return words.get(target, other) if isinstance(target, str) else other
 
 
-def draw_smooth(ax: "Axes", curve: Any, ends: tuple[float, float]) -> tuple[Any, Any]:
+def draw_smooth(
+    ax: "Axes", curve: Any, ends: tuple[float, float], shade: str = COLOURS["main"]
+) -> tuple[Any, Any]:
     """Draw a curve of ``loess_curve`` or ``spline_curve``, cut at the ends of the axes; return its
     band and line.
     """
@@ -55,8 +62,8 @@ def draw_smooth(ax: "Axes", curve: Any, ends: tuple[float, float]) -> tuple[Any,
         np.clip(getattr(curve, name), *ends)
         for name in ("score", "observed", "band_low", "band_high")
     )
-    band = ax.fill_between(score, low, high, color=COLOURS["main"], alpha=0.18, linewidth=0)
-    return band, ax.plot(score, observed, color=COLOURS["main"], linewidth=1.8)[0]
+    band = ax.fill_between(score, low, high, color=shade, alpha=0.18, linewidth=0)
+    return band, ax.plot(score, observed, color=shade, linewidth=1.8)[0]
 
 
 class RiskDistributionDisplay:
@@ -158,23 +165,27 @@ class RiskDistributionDisplay:
         """Draw on ``ax`` (default: those of a new figure) and return the display."""
         ax = draw_axes(ax, "RiskDistributionDisplay")
         self.ax_, self.figure_ = ax, ax.figure
-        d = self.distribution
+        d, shade = self.distribution, next_colour(ax, None, WITHOUT_OTHER)
+        later = bool(displays_on(ax))
+        scale = ax.get_xscale() if later else self.scale
         draw_grid(ax, "y")
-        self.events_, self.others_ = draw_distribution(ax, d, self.scale)
-        edges = shown_edges(d.upper, self.scale)
-        scale_axes(ax, self.scale, edges[0], edges[-1], "x")
+        self.events_, self.others_ = draw_distribution(ax, d, scale, shade if later else None)
+        edges = shown_edges(d.upper, scale)
+        scale_axes(ax, scale, *joint_ends(ax, edges[[0, -1]]), "x")
         ax.yaxis.set_major_formatter(lambda share, _: percent(abs(share), 0))
         ax.set(xlabel="Predicted risk", ylabel="Share of rows without it | with the event")
         self.events_.set_label(f"with the event ({d.events.sum():,.0f} rows)")
         self.others_.set_label(f"without it ({d.others.sum():,.0f} rows)")
         ax.legend(frameon=False, fontsize="small")
-        show_title(ax, name or self.name)
+        finish_display(ax, [self.events_, self.others_], name or self.name)
         return self
 
 
-def draw_distribution(ax: "Axes", distribution: RiskDistribution, scale: str) -> tuple[Any, Any]:
+def draw_distribution(
+    ax: "Axes", distribution: RiskDistribution, scale: str, shade: str | None = None
+) -> tuple[Any, Any]:
     """Draw bars of the events upwards and of the others downwards, as shares of their outcome, and
-    the line between them.
+    the line between them; with ``shade``, their outline in that colour.
     """
     edges, drawn = shown_edges(distribution.upper, scale), []
     for counts, sign, colour in (
@@ -187,10 +198,10 @@ def draw_distribution(ax: "Axes", distribution: RiskDistribution, scale: str) ->
                 shares,
                 edges,
                 baseline=0.0,
-                fill=True,
-                color=COLOURS[colour],
+                fill=shade is None,
+                color=shade or COLOURS[colour],
                 alpha=0.8,
-                linewidth=0,
+                linewidth=0.0 if shade is None else 1.2,
             )
         )
     ax.axhline(0.0, color=COLOURS["muted"], linewidth=0.8)
@@ -203,6 +214,8 @@ SMOOTH: dict[str, Any] = {"loess": loess_curve, "spline": spline_curve}
 ENOUGH_SCORES = 10
 #: Number of bins of the distribution below the diagram.
 SPIKES = 80
+#: Look of the bars of the first display's counts.
+BARS: dict[str, Any] = {"color": COLOURS["muted"], "alpha": 0.75}
 N_BINS = 15
 
 
@@ -423,13 +436,16 @@ class ReliabilityDisplay:
         name: str | None = None,
         counts: bool = True,
         scale: str | None = None,
+        colour: str | None = None,
+        label: str | None = None,
     ) -> Self:
         """Draw the curve, its intervals, the diagonal and the axes below, and return the display.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Default: those of a new figure.
+            Default: those of a new figure. A second display on the same axes has their scale, draws
+            the outlines of its counts on the axes below, and adds a legend.
         name : str, optional
             Title instead of the display's own.
         counts : bool, default True
@@ -438,31 +454,35 @@ class ReliabilityDisplay:
             Scale instead of the display's own. Log and logit axes spread out rare events and
             near-certain predictions. There, a share of 0 or 1 is a hollow marker half a row away
             from it, and a score too close to 0 or 1 is drawn at the end.
+        colour : str, optional
+            One of :mod:`calibrant.displays.axes`; by default the next on these axes.
+        label : str, optional
+            Text of the legend instead of the name.
         """
-        scale = self.scale if scale is None else scale
         ax = draw_axes(ax, "ReliabilityDisplay")
         self.ax_, self.figure_ = ax, ax.figure
+        scale = ax.get_xscale() if displays_on(ax) else scale or self.scale
         curve, ends = inside_axes(self.curve, scale)
-        self._draw_curve(ax, curve, ends)
-        self.counts_ax_: Any = self._draw_below(ax, scale) if counts else None
+        ends, shade = joint_ends(ax, ends), next_colour(ax, colour)
+        self._draw_curve(ax, curve, ends, shade)
+        self.counts_ax_: Any = self._draw_below(ax, scale, shade) if counts else None
         scale_axes(ax, scale, *ends)
         ax.set(aspect="equal", ylabel=axis_words(self.target)[1])
         (ax if self.counts_ax_ is None else self.counts_ax_).set_xlabel(axis_words(self.target)[0])
-        show_title(ax, name or self.name)
+        main = self.line_ if self.smooth is None else self.smooth_
+        finish_display(ax, main, name or self.name, label)
         return self
 
-    def _draw_curve(self, ax: Any, curve: Any, ends: tuple[float, float]) -> None:
+    def _draw_curve(self, ax: Any, curve: Any, ends: tuple[float, float], shade: str) -> None:
         draw_grid(ax)
         (self.diagonal_,) = ax.plot(
             ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
         colour, line, bar, size = (
-            (COLOURS["main"], 1.4, 4, 4.0)
-            if self.smooth is None
-            else (COLOURS["text"], 0.0, 1, 3.5)
+            (shade, 1.4, 4, 4.0) if self.smooth is None else (COLOURS["text"], 0.0, 1, 3.5)
         )
         if self.smooth is not None:
-            self.band_, self.smooth_ = draw_smooth(ax, self.smooth, ends)
+            self.band_, self.smooth_ = draw_smooth(ax, self.smooth, ends, shade)
         low, high = np.clip([curve.low, curve.high], *ends)
         self.bands_: Any = ax.vlines(
             curve.confidence, low, high, color=colour, alpha=0.35, linewidth=bar, clip_on=False
@@ -487,26 +507,20 @@ class ReliabilityDisplay:
             }
             ax.plot(curve.confidence[moved], curve.accuracy[moved], marker="o", **hollow)
 
-    def _draw_below(self, ax: Any, scale: str) -> Any:
-        below = ax.inset_axes((0, -0.3, 1, 0.22), sharex=ax)
-        if self.distribution is None:
-            self._draw_counts(below)
-        else:
-            draw_distribution(below, self.distribution, scale)
+    def _draw_below(self, ax: Any, scale: str, shade: str) -> Any:
+        below = add_panel(ax, -0.3, 0.22)
+        first = not below.get_ylabel()
+        if self.distribution is None if first else below.get_ylabel() == "Rows":
+            self._draw_counts(below, {"edgecolor": shade, "fill": False} if not first else BARS)
+        elif self.distribution is not None:
+            draw_distribution(below, self.distribution, scale, None if first else shade)
             below.set_yticks([])
             below.set_ylabel("no | event", fontsize="small")
         below.spines[["top", "right"]].set_visible(False)
         ax.tick_params(labelbottom=False)
         return below
 
-    def _draw_counts(self, below: Any) -> None:
+    def _draw_counts(self, below: Any, look: dict[str, Any]) -> None:
         curve = self.curve
-        below.bar(
-            curve.lower,
-            curve.n,
-            width=curve.upper - curve.lower,
-            align="edge",
-            color=COLOURS["muted"],
-            alpha=0.75,
-        )
+        below.bar(curve.lower, curve.n, width=curve.upper - curve.lower, align="edge", **look)
         below.set_ylabel("Rows")
