@@ -73,12 +73,11 @@ def _options(name, power=1.0):
 
 
 def _draw(name, ax, title, power=1.0):
-    where = "figure" if "figure" in inspect.signature(_maker(name)).parameters else "ax"
+    own = "figure" in inspect.signature(_maker(name)).parameters
+    place = {"figure": ax and ax.figure} if own else {"ax": ax}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cb.errors.CalibrationWarning)
-        return _maker(name)(
-            **_options(name, power), name=title, **{where: ax.figure if where == "figure" else ax}
-        )
+        return _maker(name)(**_options(name, power), name=title, **place)
 
 
 def _drawn_texts(figure, monkeypatch):
@@ -119,6 +118,13 @@ def test_nothing_leaves_the_figure_and_no_texts_overlap(name, grid, monkeypatch,
         _draw(name, ax if ax.figure else figure.add_subplot(), "Model A")
     figure.savefig(tmp_path / "drawn.png")
     _check(figure, monkeypatch)
+
+
+@pytest.mark.parametrize("name", sorted(cb.displays.__all__))
+def test_a_figure_of_its_own_holds_it(name, monkeypatch, tmp_path):
+    display = _draw(name, None, "Model A")
+    display.figure_.savefig(tmp_path / "drawn.png")
+    _check(display.figure_, monkeypatch)
 
 
 OWN_FIGURE = "JointDistributionDisplay"

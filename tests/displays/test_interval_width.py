@@ -69,7 +69,8 @@ def test_it_draws_the_curve():
     np.testing.assert_array_equal(out.coverage_.get_ydata(), out.curve.coverage)
     assert out.ax_.get_title() == "a $ b"
     # Width and coverage have axes of their own, one below the other, with one scale each.
-    assert out.coverage_ax_ in out.ax_.child_axes
+    assert out.coverage_ax_ in out.figure_.axes
+    assert out.coverage_ax_.get_position().y1 < out.ax_.get_position().y0
     assert out.ax_.get_ylim()[0] == 0.0
     assert out.coverage_ax_.get_ylim() == (0.0, 1.05)
     assert cb.displays.IntervalWidthDisplay(out.curve).plot(out.ax_).ax_ is out.ax_

@@ -16,12 +16,12 @@ from calibrant.core.metric_kinds import OnRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = [
     "COLOURS",
     "PALETTE",
     "WITHOUT_OTHER",
+    "Drawn",
     "DrawnClassCurve",
     "DrawnCurve",
     "DrawnForecastCurve",
@@ -164,11 +164,15 @@ def raise_top(ax: "Axes", top: float | None = None) -> None:
 
 
 def keep_inside(ax: "Axes") -> None:
-    """Shrink axes of a grid until their texts and panels lie in their cell; a layout engine of the
-    figure does so without help.
+    """Shrink axes of a grid until their texts and panels lie in their cell.
+
+    A layout engine of the figure does so itself; a panel needs more than its two steps.
     """
     figure, slot = ax.figure, ax.get_subplotspec()
-    if slot is None or figure.get_layout_engine() is not None:
+    engine = figure.get_layout_engine()
+    if engine is not None and ax.child_axes and hasattr(figure, "set_layout_engine"):
+        engine.execute(figure)
+    if slot is None or engine is not None:
         return
     slot = getattr(slot.get_gridspec(), "slot", slot)  # of an earlier display
     ax.set_subplotspec(slot)
@@ -290,16 +294,48 @@ def inside_axes(curve: Any, scale: str) -> tuple[Any, tuple[float, float]]:
 Curve = TypeVar("Curve")
 
 
-class DrawnCurve(ABC, Generic[Curve]):
+class Drawn(ABC):
+    """Template of displays: axes, grid, colour, title and legend around what ``_draw`` draws."""
+
+    _grid: ClassVar[str] = "both"
+    _palette: ClassVar[Sequence[str]] = WITHOUT_OTHER
+    name: str | None
+    ax_: Any
+    figure_: Any
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        name: str | None = None,
+        colour: str | None = None,
+        label: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Draw on ``ax`` (default: those of a new figure) and return the display.
+
+        A second display on the same axes has the next ``colour`` of
+        :mod:`calibrant.displays.axes`, and a legend with the ``label`` or name of each.
+        """
+        self.ax_ = ax = draw_axes(ax, type(self).__name__)
+        self.figure_ = ax.figure
+        draw_grid(ax, self._grid)
+        parts = self._draw(ax, next_colour(ax, colour, self._palette), **options)
+        finish_display(ax, parts, name or self.name, label)
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
+        """Draw on the axes; return the main artist, or a list of the artists of the legend."""
+
+
+class DrawnCurve(Drawn, Generic[Curve]):
     """Template of displays of a curve with a title; a subclass declares ``_numbers``, the function
-    that computes the curve, and ``_draw``, which returns the main artist.
+    that computes the curve.
     """
 
     _numbers: ClassVar[OnRecord[..., Any, Any]]
-    _grid: ClassVar[str] = "both"
-    _palette: ClassVar[Sequence[str]] = PALETTE
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    _palette = PALETTE
 
     def __init__(self, curve: Curve, *, name: str | None = None) -> None:
         self.curve: Curve = curve
@@ -313,35 +349,6 @@ class DrawnCurve(ABC, Generic[Curve]):
         numbers, a title and axes.
         """
         return cls(cls._numbers.of(record, **options), name=name).plot(ax)
-
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        name: str | None = None,
-        colour: str | None = None,
-        label: str | None = None,
-    ) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display.
-
-        A second curve on the same axes has the next ``colour`` of :mod:`calibrant.displays.axes`,
-        and a legend with the ``label`` or name of each.
-        """
-        ax = self._axes(ax)
-        draw_grid(ax, self._grid)
-        shade = next_colour(ax, colour, self._palette)
-        finish_display(ax, self._draw(ax, shade), name or self.name, label)
-        return self
-
-    @abstractmethod
-    def _draw(self, ax: "Axes", shade: str) -> Any:
-        """Draw the curve on the axes and return its line."""
-
-    def _axes(self, ax: "Axes | None") -> "Axes":
-        """Return the axes to draw on, which the display stores."""
-        self.ax_ = draw_axes(ax, type(self).__name__)
-        self.figure_ = self.ax_.figure
-        return self.ax_
 
 
 class DrawnClassCurve(DrawnCurve[Curve]):

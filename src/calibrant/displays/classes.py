@@ -12,13 +12,9 @@ from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions
 from calibrant.displays.axes import (
     COLOURS,
-    WITHOUT_OTHER,
+    Drawn,
     DrawnClassCurve,
     displays_on,
-    draw_axes,
-    draw_grid,
-    finish_display,
-    next_colour,
     plain_text,
     raise_top,
 )
@@ -34,7 +30,7 @@ from calibrant.metrics.sets import set_coverage_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
 __all__ = [
     "JointDistributionDisplay",
@@ -127,7 +123,7 @@ class JointDistributionDisplay:
         side = 0.9 + 0.34 * min(len(self.joint.classes), NUMBERED)
         if figure is None:
             pyplot = import_extra("matplotlib.pyplot", "JointDistributionDisplay", "plot")
-            figure = pyplot.figure(figsize=(3 * side, side + 0.6), layout="constrained")
+            figure = pyplot.figure(figsize=(3 * side, side + 0.9), layout="constrained")
         self.figure_, self.axes_ = figure, figure.subplots(1, 3, sharey=True)
         joint = self.joint
         tables = (
@@ -173,7 +169,7 @@ class JointDistributionDisplay:
             )
 
 
-class LatentFunctionDisplay:
+class LatentFunctionDisplay(Drawn):
     """Plot of the latent function of Gaussian-process calibration: above the prior mean it
     increases a score, below it decreases it.
 
@@ -216,8 +212,6 @@ class LatentFunctionDisplay:
     [0.2, 0.5, 0.8]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     prior_: Any
     line_: Any
 
@@ -262,24 +256,8 @@ class LatentFunctionDisplay:
             calibrator.latent(points, level=level), scores=np.unique(scores), name=name
         ).plot(ax)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw prior mean, posterior mean, its band, and the scores, and return the display.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Default: those of a new figure.
-        name : str, optional
-            Title instead of the display's own.
-
-        Returns
-        -------
-        LatentFunctionDisplay
-        """
-        ax = draw_axes(ax, "LatentFunctionDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
-        latent, shade = self.latent, next_colour(ax, None, WITHOUT_OTHER)
-        draw_grid(ax)
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
+        latent = self.latent
         (self.prior_,) = ax.plot(
             latent.score,
             latent.prior,
@@ -314,8 +292,7 @@ class LatentFunctionDisplay:
             )
         ax.set(xlabel="Score", ylabel="Latent function")
         ax.legend(frameon=False, fontsize="small")
-        finish_display(ax, self.line_, name or self.name)
-        return self
+        return self.line_
 
 
 def _components(P: np.ndarray, inputs: str) -> np.ndarray:
@@ -367,7 +344,7 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
     line_: Any
     _numbers = risk_coverage_curve
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
         self.band_: Any = ax.fill_between(
             c.coverage, c.low, c.high, color=shade, alpha=0.15, linewidth=0
@@ -395,7 +372,7 @@ MOST_NAMES = 24
 BESIDE = 0.25
 
 
-class SetCoverageDisplay:
+class SetCoverageDisplay(Drawn):
     """Plot of the coverage of sets by class, group or size, with its interval and the nominal
     coverage.
 
@@ -440,8 +417,7 @@ class SetCoverageDisplay:
     [1.0, 0.5]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    _grid = "x"
 
     def __init__(
         self,
@@ -485,21 +461,17 @@ class SetCoverageDisplay:
         )
         return cls(found, said=said, by=by, name=name).plot(ax)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display."""
-        ax = draw_axes(ax, "SetCoverageDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         found, count = self.curve, len(self.curve.coverage)
         shown = np.sort(np.argsort(found.coverage, kind="stable")[:MOST_NAMES])
         found = type(found)(**{name: column[shown] for name, column in vars(found).items()})
         place, groups = np.arange(len(shown)), found.group.tolist()
-        earlier, shade = displays_on(ax), next_colour(ax, None, WITHOUT_OTHER)
+        earlier = displays_on(ax)
         if earlier and earlier[0].groups != groups:
             raise InputError(
                 f"ax shows other parts ({len(earlier[0].groups)}, first {earlier[0].groups[0]!r})"
                 f" than this display ({len(groups)}, first {groups[0]!r}); draw it on other axes."
             )
-        draw_grid(ax, "x")
         reach = np.stack([found.coverage - found.low, found.high - found.coverage])
         self.points_: Any = ax.errorbar(
             found.coverage,
@@ -526,8 +498,7 @@ class SetCoverageDisplay:
         )
         inside = "" if earlier else " (rows; mean size)"
         ax.set(xlabel="Share of sets with the true class", ylabel=f"{what}{inside}{some}")
-        finish_display(ax, self.points_[0], name or self.name)
-        return self
+        return self.points_[0]
 
     def _draw_level(self, ax: Any, shade: str) -> None:
         """Draw a line at the nominal coverage, or at that of all rows."""

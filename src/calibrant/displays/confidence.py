@@ -16,10 +16,10 @@ from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
     WITHOUT_OTHER,
+    Drawn,
     add_panel,
     displays_on,
     draw_axes,
-    draw_grid,
     finish_display,
     log_counts,
     next_colour,
@@ -29,7 +29,7 @@ from calibrant.metrics.curves.reliability import ConfidenceHistogram, confidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure
 
 __all__ = ["ConfidenceCurveDisplay", "ConfidenceHistogramDisplay", "SignalAccuracyDisplay"]
 
@@ -79,8 +79,6 @@ class ConfidenceCurveDisplay:
     3.0
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     line_: Any
 
     def __init__(self, curve: ConfidenceCurve, *, name: str | None = None) -> None:
@@ -239,7 +237,7 @@ class ConfidenceCurveDisplay:
         return above
 
 
-class ConfidenceHistogramDisplay:
+class ConfidenceHistogramDisplay(Drawn):
     """Plot of the numbers of right and wrong predictions in bins of the confidence.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed histogram and draws
@@ -280,10 +278,9 @@ class ConfidenceHistogramDisplay:
     [0.0, 1.0]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     right_: Any
     wrong_: Any
+    _grid = "y"
 
     def __init__(
         self,
@@ -336,25 +333,21 @@ class ConfidenceHistogramDisplay:
             confidence_histogram.of(record, target=target, n_bins=n_bins), name=name, target=target
         ).plot(ax)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display."""
-        ax = draw_axes(ax, "ConfidenceHistogramDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         h = self.histogram
         middle = 0.5 * (h.lower + h.upper)
-        line, later = "o--" if displays_on(ax) else "o-", bool(displays_on(ax))
+        later = bool(displays_on(ax))
         answer = isinstance(self.target, str) and self.target == "answer"
         words = (
             ("right", "wrong", "Confidence (probability of the predicted class)")
             if answer
             else ("event", "no event", "Predicted risk")
         )
-        draw_grid(ax, "y")
         self.right_, self.wrong_ = (
             ax.plot(
                 middle,
                 np.where(counts > 0.0, counts, np.nan),
-                line,
+                "o--" if later else "o-",
                 color=COLOURS[colour],
                 markerfacecolor="white" if later else COLOURS[colour],
                 linewidth=1.2,
@@ -368,8 +361,7 @@ class ConfidenceHistogramDisplay:
         ax.set(xlim=(0, 1), xlabel=words[2], ylabel="Rows (log scale)")
         log_counts(ax, max(h.right.max(), h.wrong.max(), 0.5 * ax.get_ylim()[1] if later else 0.0))
         ax.legend(frameon=False, loc="upper left", fontsize="small")
-        finish_display(ax, [self.right_, self.wrong_], name or self.name)
-        return self
+        return [self.right_, self.wrong_]
 
 
 #: Axis labels of common signals; others use their own name.
@@ -381,7 +373,7 @@ WORDS = {
 }
 
 
-class SignalAccuracyDisplay:
+class SignalAccuracyDisplay(Drawn):
     """Plot of accuracy in bins of a signal with intervals, and of the fitted isotonic regression
     and sigmoid.
 
@@ -426,8 +418,6 @@ class SignalAccuracyDisplay:
     [3.0]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     sigmoid_: Any
     isotonic_: Any
     points_: Any
@@ -452,13 +442,9 @@ class SignalAccuracyDisplay:
         """
         return cls(signal_accuracy(y_true, P, signal, **options), name=name).plot(ax)
 
-    def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display."""
-        ax = draw_axes(ax, "SignalAccuracyDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         bins, fits = self.accuracy.bins, self.accuracy.fits
-        shade, later = next_colour(ax, None, WITHOUT_OTHER), bool(displays_on(ax))
-        draw_grid(ax)
+        later = bool(displays_on(ax))
         (self.sigmoid_,) = ax.plot(
             fits.score,
             fits.sigmoid,
@@ -486,5 +472,4 @@ class SignalAccuracyDisplay:
             ylabel="Share right",
         )
         ax.legend(frameon=False, fontsize="small", loc="lower right")
-        finish_display(ax, [self.points_, self.isotonic_, self.sigmoid_], self.name)
-        return self
+        return [self.points_, self.isotonic_, self.sigmoid_]

@@ -15,14 +15,11 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
-    WITHOUT_OTHER,
+    Drawn,
     DrawnClassCurve,
     add_panel,
     displays_on,
-    draw_axes,
     draw_grid,
-    finish_display,
-    next_colour,
     plain_text,
     raise_top,
     scale_axes,
@@ -33,7 +30,6 @@ from calibrant.metrics.curves.murphy import MurphyCurve, murphy_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from calibrant.monitoring.monitor import CalibrationMonitor, DriftCurve
 
@@ -50,7 +46,7 @@ __all__ = [
 TIMES = 4
 
 
-class DriftDisplay:
+class DriftDisplay(Drawn):
     """Plot of the calibration error over time with its interval, and below it the evidence of drift
     up to the alarm.
 
@@ -94,8 +90,6 @@ class DriftDisplay:
     ['Monday', 'Tuesday']
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     line_: Any
     evidence_: Any
 
@@ -124,24 +118,8 @@ class DriftDisplay:
         """Return a pandas data frame with one row per batch."""
         return self.curve.frame()
 
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        name: str | None = None,
-        colour: str | None = None,
-        label: str | None = None,
-    ) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display.
-
-        A second curve on the same axes has the next ``colour`` of :mod:`calibrant.displays.axes`,
-        and a legend with the ``label`` or name of each.
-        """
-        ax = draw_axes(ax, "DriftDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve, place = self.curve, np.arange(len(self.curve.time))
-        shade = next_colour(ax, colour, WITHOUT_OTHER)
-        draw_grid(ax)
         self.bands_: Any = ax.vlines(
             place, curve.low, curve.high, color=shade, alpha=0.35, linewidth=4
         )
@@ -163,8 +141,7 @@ class DriftDisplay:
         lowest.set_xticks(shown, [str(curve.time[i]) for i in shown])
         plain_text(*lowest.get_xticklabels())
         self._draw_alarm(place)
-        finish_display(ax, self.line_, name or self.name, label)
-        return self
+        return self.line_
 
     def _draw_evidence(self, ax: Any, place: np.ndarray, threshold: float, shade: str) -> Any:
         below = add_panel(ax, -0.55, 0.47, split=True)
@@ -237,16 +214,15 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
         ``references`` (acting on all and on none) are drawn once by default. Options are the
         ``name``, ``colour`` and ``label`` of other displays.
         """
-        self.references: bool | None = references
-        super().plot(ax, **options)
+        super().plot(ax, references=references, **options)
         if self.ax_.get_legend() is None:
             self.line_.set_label(options.get("label") or "model")
             plain_text(*self.ax_.legend(frameon=False, fontsize="small").get_texts())
         return self
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
-        c, displays = self.curve, displays_on(ax)
-        if not displays if self.references is None else self.references:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
+        c, displays, references = self.curve, displays_on(ax), options["references"]
+        if not displays if references is None else references:
             ax.plot(
                 c.threshold,
                 c.treat_all,
@@ -324,7 +300,7 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
     line_: Any
     _numbers = gain_curve
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
         flagged, found, low, high = (
             np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high)
@@ -381,7 +357,7 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
     line_: Any
     _numbers = murphy_curve
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
         self.band_: Any = ax.fill_between(
             c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0
@@ -494,7 +470,7 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
             record, target=record.default_target if target is None else target, **options
         )
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
         self.band_: Any = ax.fill_between(
             c.score, c.low, c.high, color=shade, alpha=0.18, linewidth=0

@@ -85,7 +85,7 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
     line_: Any
     _numbers = interval_curve
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve = self.curve
         (self.diagonal_,) = ax.plot(
             [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
@@ -150,7 +150,7 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
     claimed_: Any
     _numbers = interval_width_curve
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         self.coverage_ax_ = below = add_panel(ax, -0.55, 0.47, split=True)
         curve = self.curve
         draw_grid(below)
@@ -223,7 +223,7 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
     _grid = "y"
     _palette = WITHOUT_OTHER
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve, held = self.curve, self.curve.held
         bottom, top = self._ends()
         ends = np.clip([curve.low, curve.high], bottom, top)
@@ -303,7 +303,7 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
 
     _numbers = pit_histogram
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve = self.curve
         filled = shade == COLOURS["main"]
         self.bars_: Any = ax.stairs(
@@ -424,7 +424,7 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
         return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve, muted = self.curve, COLOURS["muted"]
         self.reach_: Any = ax.fill_between(
             curve.std,
@@ -524,7 +524,7 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     line_: Any
     _numbers = rmse_rmv_curve
 
-    def _draw(self, ax: "Axes", shade: str) -> Any:
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve = self.curve
         self.band_: Any = ax.fill_between(
             curve.rmv, curve.low, curve.high, color=shade, alpha=0.18, linewidth=0

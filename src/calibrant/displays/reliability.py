@@ -11,16 +11,13 @@ from calibrant.core.reading import read_labelled
 from calibrant.core.text_table import percent
 from calibrant.displays.axes import (
     COLOURS,
-    WITHOUT_OTHER,
+    PALETTE,
+    Drawn,
     add_panel,
     chosen_scale,
     displays_on,
-    draw_axes,
-    draw_grid,
-    finish_display,
     inside_axes,
     joint_ends,
-    next_colour,
     scale_axes,
     shown_edges,
 )
@@ -31,7 +28,6 @@ from calibrant.metrics.curves.smooth import loess_curve, spline_curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 __all__ = [
     "ReliabilityDisplay",
@@ -66,7 +62,7 @@ def draw_smooth(
     return band, ax.plot(score, observed, color=shade, linewidth=1.8)[0]
 
 
-class RiskDistributionDisplay:
+class RiskDistributionDisplay(Drawn):
     """Histograms of the risk, upwards for rows with the event and downwards for the others, each as
     shares of its rows.
 
@@ -106,10 +102,9 @@ class RiskDistributionDisplay:
     [1.0, 2.0]
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     events_: Any
     others_: Any
+    _grid = "y"
 
     def __init__(
         self, distribution: RiskDistribution, *, name: str | None = None, scale: str = "linear"
@@ -161,14 +156,9 @@ class RiskDistributionDisplay:
             scale=scale,
         ).plot(ax)
 
-    def plot(self, ax: "Axes | None" = None, *, name: str | None = None) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display."""
-        ax = draw_axes(ax, "RiskDistributionDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
-        d, shade = self.distribution, next_colour(ax, None, WITHOUT_OTHER)
-        later = bool(displays_on(ax))
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
+        d, later = self.distribution, bool(displays_on(ax))
         scale = ax.get_xscale() if later else self.scale
-        draw_grid(ax, "y")
         self.events_, self.others_ = draw_distribution(ax, d, scale, shade if later else None)
         edges = shown_edges(d.upper, scale)
         scale_axes(ax, scale, *joint_ends(ax, edges[[0, -1]]), "x")
@@ -177,8 +167,7 @@ class RiskDistributionDisplay:
         self.events_.set_label(f"with the event ({d.events.sum():,.0f} rows)")
         self.others_.set_label(f"without it ({d.others.sum():,.0f} rows)")
         ax.legend(frameon=False, fontsize="small")
-        finish_display(ax, [self.events_, self.others_], name or self.name)
-        return self
+        return [self.events_, self.others_]
 
 
 def draw_distribution(
@@ -219,7 +208,7 @@ BARS: dict[str, Any] = {"color": COLOURS["muted"], "alpha": 0.75}
 N_BINS = 15
 
 
-class ReliabilityDisplay:
+class ReliabilityDisplay(Drawn):
     """Reliability diagram: points on the diagonal are calibrated, below it overconfident, above it
     underconfident.
 
@@ -272,8 +261,7 @@ class ReliabilityDisplay:
     [4.0]
     """
 
-    ax_: Any
-    figure_: Any
+    _palette = PALETTE
     diagonal_: Any
     line_: Any
     smooth_: Any
@@ -438,6 +426,7 @@ class ReliabilityDisplay:
         scale: str | None = None,
         colour: str | None = None,
         label: str | None = None,
+        **options: Any,
     ) -> Self:
         """Draw the curve, its intervals, the diagonal and the axes below, and return the display.
 
@@ -459,22 +448,24 @@ class ReliabilityDisplay:
         label : str, optional
             Text of the legend instead of the name.
         """
-        ax = draw_axes(ax, "ReliabilityDisplay")
-        self.ax_, self.figure_ = ax, ax.figure
-        scale = ax.get_xscale() if displays_on(ax) else scale or self.scale
+        return super().plot(
+            ax, name=name, colour=colour, label=label, counts=counts, scale=scale, **options
+        )
+
+    def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
+        scale = ax.get_xscale() if displays_on(ax) else options["scale"] or self.scale
         curve, ends = inside_axes(self.curve, scale)
-        ends, shade = joint_ends(ax, ends), next_colour(ax, colour)
+        ends = joint_ends(ax, ends)
         self._draw_curve(ax, curve, ends, shade)
-        self.counts_ax_: Any = self._draw_below(ax, scale, shade) if counts else None
+        below = self._draw_below(ax, scale, shade) if options["counts"] else None
+        self.counts_ax_: Any = below
         scale_axes(ax, scale, *ends)
-        ax.set(aspect="equal", ylabel=axis_words(self.target)[1])
-        (ax if self.counts_ax_ is None else self.counts_ax_).set_xlabel(axis_words(self.target)[0])
-        main = self.line_ if self.smooth is None else self.smooth_
-        finish_display(ax, main, name or self.name, label)
-        return self
+        across, up = axis_words(self.target)
+        ax.set(aspect="equal", ylabel=up)
+        (below or ax).set_xlabel(across)
+        return self.line_ if self.smooth is None else self.smooth_
 
     def _draw_curve(self, ax: Any, curve: Any, ends: tuple[float, float], shade: str) -> None:
-        draw_grid(ax)
         (self.diagonal_,) = ax.plot(
             ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
         )
