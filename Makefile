@@ -123,7 +123,7 @@ papers: $(VENV)/.dev ## the pages on the five papers, drawn anew, and what of th
 	$(BIN)/python -m sphinx -q -b html -t papers -c docs -D extensions=mathml,pictures,stored_tables -D exclude_patterns=generated -D suppress_warnings=ref.doc docs/papers build/papers
 	@echo "The pages are drawn: open build/papers/index.html"
 
-picture: $(VENV)/.package ## draw the README's picture by running its code
+picture: $(VENV)/.package ## draw the README's picture, and write what its code prints
 	$(BIN)/python tools/readme_picture.py
 
 # -- Less often ---------------------------------------------------------------------------------------------------------

@@ -2,11 +2,12 @@
 
     python -m benchmarks.papers.stored    # write the tables into the READMEs again
 
-In a README a table stands under the line ``<!-- stored: TABLE -->``, and a number of the text
-before its place, ``<!-- cell: NAME/TABLE; ROW; COLUMN -->``. The documentation shows them by
+In a paper's README a table stands under the line ``<!-- stored: TABLE -->``, and a number of the
+text before its place, ``<!-- cell: NAME/TABLE; ROW; COLUMN -->``. The documentation shows them by
 ``.. calibrant-stored:: NAME/TABLE`` and ``:calibrant-cell:`NAME/TABLE; ROW; COLUMN```. A fourth
-field, 1 or 2, takes the first or second number of a cell: ours or the published one. A run stores
-what it measured with ``keep``, if it ran at the size that the table states.
+field, 1 or 2, takes the first or second number of a cell: ours or the published one. The first
+README has the numbers of ``docs/papers/index.rst`` as plain text, in the row that links to the
+paper. A run stores what it measured with ``keep``, if it ran at the size that the table states.
 """
 
 import csv
@@ -15,15 +16,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 __all__ = [
-    *("HERE", "PAPERS", "README", "cell", "keep", "markdown", "names", "quoted", "read"),
-    *("restored", "spread", "write"),
+    *("HERE", "PAPERS", "README", "ROLE", "cell", "first_page", "keep", "markdown", "names"),
+    *("quoted", "read", "restored", "rows_of_index", "spread", "write"),
 ]
 
 HERE = Path(__file__).resolve().parent
 README = HERE.parents[1] / "README.md"
+INDEX = HERE.parents[1] / "docs" / "papers" / "index.rst"
 PAPERS = ("geometric", "exploratory", "gp", "regression", "hoki")
-#: A number and the marker after it; a marker and the table under it.
+#: A number and the marker after it; a place in a page; a marker and the table under it.
 CELL = re.compile(r"[^\s|>(]+(?=<!-- cell: (.*?) -->)")
+ROLE = re.compile(r":calibrant-cell:`(.*?)`")
 BLOCK = re.compile(r"^(<!-- stored: (\w+) -->\n)(?:\|.*\n?)*", re.MULTILINE)
 
 
@@ -103,7 +106,28 @@ def quoted(text: str) -> str:
     return CELL.sub(lambda found: cell(found[1]), text)
 
 
+def rows_of_index() -> dict[str, list[str]]:
+    """Return {paper: cells of its row} of the table in ``docs/papers/index.rst``, as they stand."""
+    rows = [
+        [" ".join(part.split()) for part in row.split("\n     - ")]
+        for row in INDEX.read_text(encoding="utf-8").split("\n\n")[3].split("\n   * - ")
+    ]
+    return {
+        paper: next(row for row in rows if f"<{paper}>`" in row[0].split("\n")[0])
+        for paper in PAPERS
+    }
+
+
+def first_page(text: str) -> str:
+    """Return the first README with the number of each paper as it is stored."""
+    for paper, row in rows_of_index().items():
+        number = ROLE.sub(lambda found: cell(found[1]), row[-1])
+        ends = rf"(\(docs/papers/{paper}\.rst\).* \| )\[.*\](\(benchmarks/papers/{paper}/)"
+        text = re.sub(ends, lambda found, number=number: f"{found[1]}[{number}]{found[2]}", text)
+    return text
+
+
 if __name__ == "__main__":
     for each in PAPERS:
         (HERE / each / "README.md").write_text(restored(each), encoding="utf-8")
-    README.write_text(quoted(README.read_text(encoding="utf-8")), encoding="utf-8")
+    README.write_text(first_page(README.read_text(encoding="utf-8")), encoding="utf-8")

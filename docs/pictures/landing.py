@@ -1,5 +1,5 @@
-"""The README's own code, and so its picture."""
+"""The README's picture."""
 
-from tools.readme_picture import predictions, readme_code
+from tools.readme_picture import draw
 
-exec(compile(readme_code(), "README.md", "exec"), predictions())
+draw()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.displays.axes import COLOURS
 from calibrant.errors import InputError
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
@@ -183,7 +184,7 @@ def test_cleared_axes_start_again():
     display = _draw("ReliabilityDisplay", ax, "Model B")
     assert ax.get_title() == "Model B"
     assert ax.get_legend() is None
-    assert display.line_.get_color() == cb.displays.axes.COLOURS["main"]
+    assert display.line_.get_color() == COLOURS["main"]
     assert display.counts_ax_ in ax.child_axes
 
 

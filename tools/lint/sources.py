@@ -245,13 +245,15 @@ def doctests_are_collected() -> Iterator[str]:
 
 
 def readme() -> Iterator[str]:
-    """The README opens with the three jobs, fits two screens, and leads somewhere."""
+    """The README opens with its question, fits two screens, and leads somewhere."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    jobs = [text.find(f"**I have {what}") for what in ("risks", "a log", "a model")]
-    if -1 in jobs or jobs != sorted(jobs) or jobs[-1] > text.index("## "):
-        yield "README.md: must open with risks, a log and a model, in this order"
-    if len(text.splitlines()) > 110:
-        yield "README.md: at most 110 lines"
+    if not text.split("\n\n")[1].startswith("**When your model says 90 %"):
+        yield "README.md: must open with its question"
+    parts = [text.find(f"\n## {what}") for what in ("Install", "Try it", "What do you have?")]
+    if -1 in parts or parts != sorted(parts):
+        yield "README.md: must install, show a block that runs, and name what people have"
+    if len(text.splitlines()) > 90:
+        yield "README.md: at most 90 lines"
     for target in re.findall(r"\]\((?!http)([^)]+)\)", text):
         if not (ROOT / target).exists():
             yield f"README.md: {target} is not there"
