@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins, intervals, kernel_sums
 from calibrant.calibrators.confidence import ConfidenceCalibrator
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, require_fitted
 from calibrant.core.guarantee import Record
 from calibrant.core.kinds import require_calibrator

@@ -8,7 +8,6 @@ from importlib.resources import files
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows, softmax
 from calibrant._numerics.multinomial import matrix_logits, matrix_objective
@@ -16,6 +15,7 @@ from calibrant._numerics.newton import cholesky_solver
 from calibrant.calibrators.matrix import StructuredMatrixScaling, StructuredVectorScaling
 from calibrant.calibrators.order_preserving import IntraOrderPreserving
 from calibrant.calibrators.temperature import Identity, TemperatureScaling
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.estimators import require_matrix_size, require_not_negative
 from calibrant.core.expression import join, weighted_sum

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from calibrant._numerics import gaussian_process as gp
@@ -24,6 +23,7 @@ from calibrant._numerics.gaussian_process_fit import (
 )
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import ZERO_FLOOR, log_softmax, softmax
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.estimators import require_count
 from calibrant.core.expression import ABOVE_ONE

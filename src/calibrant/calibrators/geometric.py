@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.fixed_order import multiply_rows, sum_rows
 from calibrant._numerics.logistic import (
@@ -18,6 +17,7 @@ from calibrant._numerics.logistic import (
 from calibrant.calibrators.confidence import ConfidenceCalibrator
 from calibrant.calibrators.maps.isotonic import Isotonic
 from calibrant.calibrators.separation import FastSeparation, NearestRows, Separation
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_map, require_signal

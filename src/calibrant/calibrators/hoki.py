@@ -5,10 +5,10 @@ stay.
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins
 from calibrant.calibrators.label_stability import LabelStability
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs

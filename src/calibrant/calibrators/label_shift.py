@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.optimize import minimize, minimize_scalar
 
 from calibrant._numerics.bootstrap import resample_weights
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.logistic import ZERO_FLOOR, log_softmax, softmax
 from calibrant.core import arrays
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import require_fitted
 from calibrant.core.estimators import BaseEstimator
 from calibrant.core.expression import Expression

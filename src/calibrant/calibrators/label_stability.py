@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics import label_stability as kernel
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import SignalTags, require_fitted
 from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs

@@ -8,7 +8,6 @@ class.
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.logistic import log_softmax_mixed, softmax
 from calibrant._numerics.multinomial import (
@@ -17,6 +16,7 @@ from calibrant._numerics.multinomial import (
     vector_logits,
     vector_objective,
 )
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.estimators import require_matrix_size, require_not_negative
 from calibrant.core.given import Inputs

@@ -4,7 +4,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import flat_knots
 from calibrant._numerics.fixed_order import sum_rows
@@ -13,6 +12,7 @@ from calibrant._numerics.isotonic import between_knots, pool_ties, pooled_blocks
 from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows, softmax
 from calibrant._numerics.newton import projected_newton
 from calibrant._numerics.temperature import inverse_temperature
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.estimators import require_not_negative
 from calibrant.core.expression import ABOVE_ONE, LOWEST, join

@@ -5,11 +5,11 @@ cheap.
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant.calibrators.maps.sigmoids import Beta, Platt, QuadraticScaling
 from calibrant.calibrators.maps.smooth import Spline
 from calibrant.calibrators.matrix import StructuredVectorScaling
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.expression import Expression, SymbolicRecord, join, weighted_sum
 from calibrant.core.folds import fit_clone

@@ -6,13 +6,12 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.cluster import MiniBatchKMeans
 
 from calibrant._numerics.separation import leading_directions
 from calibrant.calibrators.stored_points import LARGEST
-from calibrant.core.arrays import text_names, to_array
+from calibrant.core.arrays import ArrayLike, text_names, to_array
 from calibrant.core.estimators import BaseEstimator, TransformerMixin, require_count, seeded
 from calibrant.core.groups import n_rows
 from calibrant.core.saving import Saved

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from calibrant._numerics.bins import settled
@@ -20,6 +19,7 @@ from calibrant._numerics.separation import max_min, min_max, nearest_of, zone_ra
 from calibrant._numerics.temperature import log_rest, other_logits
 from calibrant.calibrators.neighbors import BruteIndex, ExactIndex, Nearest, NeighborIndex, split
 from calibrant.calibrators.reductions import FeatureSpace
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import SignalTags, require_fitted
 from calibrant.core.expression import LOWEST
 from calibrant.core.given import Inputs

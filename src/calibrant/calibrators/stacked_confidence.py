@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.fixed_order import merge_rows, multiply_rows
 from calibrant._numerics.logistic import clipped_log_odds, inner_limits, sigmoid, smoothed_targets
@@ -14,6 +13,7 @@ from calibrant._numerics.smoothing import weighted_quantile
 from calibrant.calibrators.label_stability import LabelStability
 from calibrant.calibrators.separation import Entropy, FastSeparation, Margin, TopProbability
 from calibrant.calibrators.trust import score_difference
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.estimators import require_count
 from calibrant.core.folds import stratified_folds

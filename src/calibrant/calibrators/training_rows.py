@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.utils import assert_all_finite, check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from calibrant._numerics.logistic import log_probabilities, softmax
 from calibrant.core import arrays
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import BaseEstimator, Explained, MetaEstimatorMixin, clone
 from calibrant.core.groups import n_rows, take_optional, take_rows
 from calibrant.core.model_outputs import with_weight

@@ -88,12 +88,16 @@ def apply(
     Examples:
       calibrant apply model.calibrant new.npz -o calibrated.npz
       calibrant apply model.calibrant new.parquet -o calibrated.parquet --force
-      calibrant apply model.calibrant log.jsonl -o risks.jsonl --risk margin --inputs score
+      calibrant apply model.calibrant log.jsonl -o risks.jsonl --risk margin \\
+          --inputs score
       calibrant apply model.calibrant new.csv -o explained.csv --explain
       calibrant apply rule.calibrant new.csv -o decided.csv
-      calibrant apply model.calibrant answers.jsonl -o calibrated.jsonl   a log of questions
-      calibrant apply lock.json answers.jsonl -o decided.jsonl   answer, ask or escalate
-      calibrant apply bars.calibrant forecasts.csv -o calibrated.csv --interval 0.5 --interval 0.95
+      # A log of questions
+      calibrant apply model.calibrant answers.jsonl -o calibrated.jsonl
+      # Answer, ask or escalate
+      calibrant apply lock.json answers.jsonl -o decided.jsonl
+      calibrant apply bars.calibrant forecasts.csv -o calibrated.csv \\
+          --interval 0.5 --interval 0.95
     """
     from calibrant.cli.applying import apply_to_file
 

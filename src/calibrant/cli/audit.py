@@ -102,7 +102,8 @@ def audit(
 
     \b
     Examples:
-      calibrant audit loans.csv --risk p_default --label outcome --positive bad --groups sex,age
+      calibrant audit loans.csv --risk p_default --label outcome --positive bad \\
+          --groups sex,age
       calibrant audit loans.csv --label outcome --groups sex,age -o audit.html
       calibrant audit predictions.parquet --groups site --fail-if "group_gap>0.05"
       calibrant audit answers.csv --groups language,topic --target answer --json

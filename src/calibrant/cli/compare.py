@@ -96,8 +96,10 @@ def compare(
     Examples:
       calibrant compare model_a.csv model_b.csv --label outcome
       calibrant compare model_a.csv model_b.csv --label outcome -o page.html
-      calibrant compare log.csv --risk model_a --risk model_b --label y --positive bad
-      calibrant compare log.jsonl --risk a --risk b --risk c --baseline a --cluster patient
+      calibrant compare log.csv --risk model_a --risk model_b --label y \\
+          --positive bad
+      calibrant compare log.jsonl --risk a --risk b --risk c --baseline a \\
+          --cluster patient
       calibrant compare forecasts_a.csv forecasts_b.csv --metric crps --json
     """
     from calibrant import metrics

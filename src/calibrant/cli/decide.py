@@ -12,6 +12,7 @@ from calibrant.cli.options import (
     cluster_option,
     column_options,
     force_option,
+    next_apply,
     output_option,
     refuse_existing,
     refuse_unused,
@@ -138,16 +139,20 @@ def decide(
     Examples:
       calibrant decide log.csv --max-error 0.05 -o rule.calibrant
       calibrant decide loans.csv --risk p_default --label outcome --positive bad
-      calibrant decide answers.jsonl --confidence said --label correct --max-error 0.1 \
---certainty 0.9
-      calibrant decide answers.jsonl --confidence margin --inputs score --label correct
+      calibrant decide answers.jsonl --confidence said --label correct \\
+          --max-error 0.1 --certainty 0.9
+      calibrant decide answers.jsonl --confidence margin --inputs score \\
+          --label correct
       calibrant decide predictions.npz --cluster patient
-      calibrant decide fraud.csv --target event --max-error 0.2 --recall 0.5    alerts
+      # Alerts
+      calibrant decide fraud.csv --target event --max-error 0.2 --recall 0.5
       calibrant decide predictions.npz --sets --level 0.9
       calibrant apply rule.calibrant new.csv -o decided.csv
-      calibrant decide answers.jsonl --max-error 0.05 -o lock.json    a threshold for each question
-      calibrant decide lock.json new.jsonl                            answer, ask or escalate
-      calibrant decide log.csv -o lock.json --model-version v1        a lock of one threshold
+      # A threshold for each question
+      calibrant decide answers.jsonl --max-error 0.05 -o lock.json
+      calibrant decide lock.json new.jsonl  # answer, ask or escalate
+      # A lock of one threshold
+      calibrant decide log.csv -o lock.json --model-version v1
     """
     import calibrant
     from calibrant.cli.applying import CERTIFIED, apply_to_file, caution_columns
@@ -187,6 +192,7 @@ def decide(
     store_unit(rule, data)
     keep(rule, output, columns.model_version, force, None if of_answers else data.record())
     _tell(rule, data, output)
+    next_apply(output, file, "decided")
 
 
 def _require_classes(data: Any, target: str | None, sets: bool, other: bool) -> None:

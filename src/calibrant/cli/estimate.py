@@ -74,7 +74,8 @@ def estimate(
     \b
     Examples:
       calibrant estimate new.parquet --reference labelled.parquet
-      calibrant estimate new.csv --reference labelled.csv --features age,site --metric log_loss
+      calibrant estimate new.csv --reference labelled.csv --features age,site \\
+          --metric log_loss
       calibrant estimate new.csv --reference labelled.csv --fail-if "accuracy<0.9"
     """
     from calibrant.cli.gate import failed

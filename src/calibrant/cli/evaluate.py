@@ -76,17 +76,21 @@ def evaluate(
     Examples:
       calibrant evaluate predictions.npz
       calibrant evaluate risks.csv --risk p_default --label outcome --positive bad
-      calibrant evaluate answers.jsonl --confidence said --inputs percent --label correct
+      calibrant evaluate answers.jsonl --confidence said --inputs percent \\
+          --label correct
       calibrant evaluate "logs/*.parquet" --label outcome --json
       calibrant evaluate predictions.csv --fail-if "event_ece>0.02"
-      calibrant evaluate predictions.parquet --method isotonic     5-fold out-of-fold
-      calibrant evaluate predictions.csv --method by-class          which classes can I believe?
+      # 5-fold out-of-fold
+      calibrant evaluate predictions.parquet --method isotonic
+      # Which classes can I believe?
+      calibrant evaluate predictions.csv --method by-class
       calibrant evaluate test.npz --calibrator model.calibrant
       calibrant evaluate log.csv --method geometric --reference train.csv
-      calibrant evaluate forecasts.csv                             columns mean, std, y
+      calibrant evaluate forecasts.csv  # columns mean, std, y
       calibrant evaluate forecasts.csv --by store
       calibrant evaluate visits.csv --label outcome --cluster patient
-      calibrant evaluate logs/ --by model,day --resume sums.calibrant -o slices.parquet
+      calibrant evaluate logs/ --by model,day --resume sums.calibrant \\
+          -o slices.parquet
     """
     if slices["time"] is None:
         refuse_unused("needs --time, the column of times", "every")

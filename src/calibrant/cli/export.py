@@ -73,9 +73,10 @@ def export(
     Examples:
       calibrant export model.calibrant -o calibrator.onnx
       calibrant export model.calibrant -o calibrate.c --name calibrate_churn
-      calibrant export model.calibrant -o calibrate.sql --table predictions \
---columns p_no,p_yes --keep id
-      calibrant export model.calibrant -o calibrate.sql --table predictions --risk score --keep id
+      calibrant export model.calibrant -o calibrate.sql --table predictions \\
+          --columns p_no,p_yes --keep id
+      calibrant export model.calibrant -o calibrate.sql --table predictions \\
+          --risk score --keep id
     """
     from calibrant.cli.choosing import saved
 

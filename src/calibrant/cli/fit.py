@@ -14,6 +14,7 @@ from calibrant.cli.options import (
     force_option,
     groups_option,
     method_option,
+    next_apply,
     output_option,
     reference_option,
     refuse_existing,
@@ -77,18 +78,24 @@ def fit(
     \b
     Examples:
       calibrant fit predictions.npz -o model.calibrant
-      calibrant fit predictions.csv --label outcome --method isotonic       the event, or each class
-      calibrant fit answers.csv --method isotonic --target answer  whether the answer is right
-      calibrant fit log.jsonl --risk margin --inputs score --label correct  from score to risk
-      calibrant fit answers.jsonl --confidence said --label correct  how likely the answer is right
+      # The event, or each class
+      calibrant fit predictions.csv --label outcome --method isotonic
+      # Whether the answer is right
+      calibrant fit answers.csv --method isotonic --target answer
+      # From score to risk
+      calibrant fit log.jsonl --risk margin --inputs score --label correct
+      # How likely the answer is right
+      calibrant fit answers.jsonl --confidence said --label correct
       calibrant fit "logs/*.parquet" --label outcome
       calibrant fit visits.csv --label outcome --cluster patient
       calibrant fit logits.npz --logits logits --force
-      calibrant fit loans.csv --groups sex,age_band  the automatic choice, which also tries groups
+      # The automatic choice, which also tries groups
+      calibrant fit loans.csv --groups sex,age_band
       calibrant fit loans.csv --groups sex,age_band --method group
       calibrant fit log.parquet --method geometric --reference train.parquet
-      calibrant fit answers.jsonl -o model.calibrant                a log of questions
-      calibrant fit answers.jsonl -o lock.json --max-error 0.05     and when to answer
+      calibrant fit answers.jsonl -o model.calibrant  # a log of questions
+      # Its thresholds, too: when to answer
+      calibrant fit answers.jsonl -o lock.json --max-error 0.05
       calibrant fit forecasts.csv --method interval -o bars.calibrant
       calibrant fit log.csv -o lock.json --model-version v1
     """
@@ -129,6 +136,7 @@ def fit(
             f"The unit, {unit}, is stored: the other commands read the column in it. In Python,"
             f" predict_proba takes probabilities."
         )
+    next_apply(output, file, "calibrated")
 
 
 def _fitted(

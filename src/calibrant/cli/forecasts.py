@@ -4,6 +4,7 @@ calibrated in their own form, and decided.
 Forecasts are mean and std, quantiles or samples. Logs are JSON lines.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -459,4 +460,5 @@ def certified(
     Lock.of(rules).write(output, overwrite=force)
     lines = [f"{name or 'all rows'}: {one}" for name, one in rules.certificates_.items()]
     lines += [f"{name or 'all rows'}: not certified; {one}" for name, one in rules.reasons_.items()]
-    say("\n".join([*lines, f"The guarantee holds if {rules.guarantee_.assumes}.", str(output)]))
+    lines += [f"The guarantee holds if {rules.guarantee_.assumes}.", str(output)]
+    say("\n".join([*lines, "Next:", f"  calibrant decide {shlex.quote(str(output))} new.jsonl"]))

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from calibrant.cli.wording import said, say, shown
+from calibrant.cli.wording import on_lines, said, say, shown
 from calibrant.core.exports import __version__
 from calibrant.errors import CalibrationWarning, InputError, MissingDependencyError, SavedFileError
 
@@ -42,6 +42,19 @@ WANTED = {
     "Watch": ("monitor", "estimate"),
     "Plan": ("plan",),
 }
+#: Sections of the help of a command with more than FEW options, and their parameters; the first
+#: section, "Options", holds those of the command itself.
+SECTIONS = {
+    "Table": (
+        *("label", "weight", "weight_kind", "positive", "risk", "risks", "confidence", "inputs"),
+        *("predicted", "probabilities", "logits", "classes", "task", "mean", "std", "quantiles"),
+        *("skip_missing", "cluster", "groups", "features", "by", "time", "every", "engine"),
+        *("resume", "reference", "model_version"),
+    ),
+    "Calibration": ("method", "calibrator", "test", "test_label", "test_weight"),
+    "Output": ("output", "title", "as_json", "whole", "lines", "force"),
+}
+FEW = 12
 #: Errors that a user can cause; any other is a bug of ours or of a library.
 EXPECTED = (InputError, SavedFileError, MissingDependencyError, OSError)
 INTERRUPTED = 130
@@ -75,6 +88,8 @@ def _one_sentence() -> Iterator[None]:
         raise
     except click.ClickException as error:
         vars(error)["message"] = shown(error.message)
+        text = on_lines(f"Error: {error.format_message()}", err=True).removeprefix("Error: ")
+        vars(error)["format_message"] = lambda: text
         raise
     except KeyboardInterrupt as error:
         raise _Interrupted("Interrupted.") from error
@@ -107,6 +122,23 @@ class _Text(type(click.STRING)):
         return super().convert(value, param, ctx)
 
 
+class _Command(click.Command):
+    """Command whose help lists many options in sections."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        section = {name: title for title, names in SECTIONS.items() for name in names}
+        found: dict[str, list[Any]] = {title: [] for title in ("Options", *SECTIONS)}
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        for one in options if len(options) > FEW else ():
+            found[section.get(one.name or "", "Options")].append(one.get_help_record(ctx))
+        if len(options) <= FEW:
+            super().format_options(ctx, formatter)
+        for title, records in found.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(30), words) for name, words in records])
+
+
 class _Group(click.Group):
     """Group of commands, imported when they are run so that help and usage errors are fast."""
 
@@ -121,7 +153,9 @@ class _Group(click.Group):
         for param in command.params:
             if type(param.type) is type(click.STRING) and param.default != "":
                 param.type = _Text()
-        return command
+        return _Command(
+            cmd_name, callback=command.callback, params=command.params, help=command.help
+        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for wanted, names in WANTED.items():
@@ -164,14 +198,14 @@ def group() -> None:
     """Know when to trust a prediction: measure, calibrate and monitor it.
 
     \b
-    calibrant evaluate log.csv --risk p --label y        each number with its interval
-    calibrant report log.csv --risk p --label y          a page with figures and a verdict
-    calibrant fit log.csv --risk p --label y             learn a calibrator: model.calibrant
+    calibrant evaluate log.csv --risk p --label y  # each number, its interval
+    calibrant report log.csv --risk p --label y  # a page with a verdict
+    calibrant fit log.csv --risk p --label y  # learn a calibrator
     calibrant apply model.calibrant new.csv --risk p -o calibrated.csv
-    calibrant decide log.csv --max-error 0.05            which answers to accept, with a guarantee
-    calibrant check lock.json new.jsonl                  does the rule hold for the new model?
-    calibrant monitor "logs/*.parquet" --time when       an alarm when the calibration changes
-    calibrant estimate new.csv --reference labelled.csv  how good is it now, without labels?
+    calibrant decide log.csv --max-error 0.05  # which answers to accept
+    calibrant check lock.json new.jsonl  # does the rule hold for a new model?
+    calibrant monitor "logs/*.parquet" --time when  # an alarm for changes
+    calibrant estimate new.csv --reference labelled.csv  # without labels
 
     A table is a file (CSV, Parquet, JSON lines, npz or npy), a folder or a quoted pattern of files,
     or - for standard input. Installed packages that add methods are imported by their entry points.

@@ -102,12 +102,15 @@ def monitor(
     \b
     Examples:
       calibrant monitor "logs/*.parquet" --time when --every week
-      calibrant monitor logs/ --time when --by model --resume sums.calibrant --json
-      calibrant monitor "logs/2026/*.parquet" --time when \
---reference "validation/*.parquet" --fail-if "alarms>0"
-      calibrant monitor answers.jsonl --confidence said --label correct --time when
+      calibrant monitor logs/ --time when --by model --resume sums.calibrant \\
+          --json
+      calibrant monitor "logs/2026/*.parquet" --time when \\
+          --reference "validation/*.parquet" --fail-if "alarms>0"
+      calibrant monitor answers.jsonl --confidence said --label correct \\
+          --time when
       calibrant monitor forecasts.csv --time day --by store
-      calibrant monitor logs/ --by-file --by model --lines --fail-if "discoveries>0"
+      calibrant monitor logs/ --by-file --by model --lines \\
+          --fail-if "discoveries>0"
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.predictions import labelled

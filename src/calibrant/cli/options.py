@@ -2,6 +2,7 @@
 are imported when an option is used.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -12,6 +13,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from calibrant.cli.wording import say
 from calibrant.errors import MOST_COUNT, InputError
 from calibrant.tables.paths import STDIN, is_pattern, paths_of
 
@@ -34,6 +36,8 @@ __all__ = [
     "json_option",
     "method_option",
     "method_options",
+    "next_apply",
+    "next_command",
     "output_option",
     "reference_option",
     "refuse_existing",
@@ -45,6 +49,23 @@ __all__ = [
     "version_option",
     "weight_kind_option",
 ]
+
+
+def next_apply(saved: Path, file: Path, named: str) -> None:
+    """Print the command that applies what was saved to a new table like ``file``."""
+    kind = file.suffix or ".csv"
+    words = f"apply {shlex.quote(str(saved))} new{kind} -o {named}{kind}"
+    next_command(words, "label", "positive", "predicted", "model_version")
+
+
+def next_command(words: str, *without: str) -> None:
+    """Print the command to run next: its words, and the columns that this one names."""
+    ctx = click.get_current_context()
+    for param in ctx.command.params:
+        name, value = param.name or "", ctx.params.get(param.name or "")
+        if name in {"label", *NAMED} - {*without} and isinstance(value, str):
+            words += f" {max(param.opts, key=len)} {shlex.quote(value)}"
+    say(f"Next:\n  calibrant {words}")
 
 
 class TablePath(click.Path):

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import click
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant.cli import columns as table_columns
 from calibrant.cli.columns import (
@@ -25,6 +24,7 @@ from calibrant.cli.forecasts import OUTCOMES, ForecastFile, QuestionFile
 from calibrant.cli.methods import import_extensions
 from calibrant.cli.options import Columns
 from calibrant.cli.wording import few, say
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Domain
 from calibrant.core.groups import NamedColumns
 from calibrant.core.labels import label_key, places

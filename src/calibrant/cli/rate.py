@@ -72,7 +72,8 @@ def rate(
     Examples:
       calibrant rate scores.csv --judge judge --label human
       calibrant rate scores.csv --judge gpt,claude --label human --cluster item
-      calibrant rate scores.csv --label human --width 0.05       how many labels are needed
+      # How many labels are needed
+      calibrant rate scores.csv --label human --width 0.05
     """
     import numpy as np
 

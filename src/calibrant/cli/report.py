@@ -1,6 +1,7 @@
 """``calibrant report``: write a page with a verdict, numbers and figures."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from calibrant.cli.options import (
     force_option,
     gate_option,
     method_options,
+    next_command,
     output_option,
     reference_option,
     refuse_existing,
@@ -74,17 +76,19 @@ def report(
       calibrant report predictions.npz -o report.html
       calibrant report fit.csv --test test.csv --method isotonic
       calibrant report test.npz --calibrator model.calibrant --force
-      calibrant report log.csv --method temperature,beta,isotonic       compare several
-      calibrant report log.csv --method by-class           which classes can I believe?
+      # Compare several
+      calibrant report log.csv --method temperature,beta,isotonic
+      calibrant report log.csv --method by-class  # which classes can I believe?
       calibrant report "logs/*.parquet" --fail-if "event_ece>0.02"
       calibrant report log.parquet --time when --groups model
-      calibrant report loans.csv --groups sex,age_band --method group \
---fail-if "after.group_gap>0.05"
+      calibrant report loans.csv --groups sex,age_band --method group \\
+          --fail-if "after.group_gap>0.05"
       calibrant report loans.csv --features age,income
       calibrant report log.parquet --reference train.parquet --method geometric
       calibrant report loans.csv --cost-false-positive 1 --cost-false-negative 20
       calibrant report visits.csv --label outcome --cluster patient
-      calibrant report forecasts.csv --fail-if "ence>0.1" --fail-if "after.coverage<0.88"
+      calibrant report forecasts.csv --fail-if "ence>0.1" \\
+          --fail-if "after.coverage<0.88"
     """
     from calibrant.cli.gate import failed
     from calibrant.cli.measuring import Asked, measured
@@ -105,5 +109,7 @@ def report(
         str(output),
     ]
     say(json.dumps({"file": str(file), **summary}, indent=1) if as_json else "\n".join(told))
+    if verdict["state"] == "calibrate" and asked["calibrator"] is None and not as_json:
+        next_command(f"fit {shlex.quote(str(file))}")
     if failed(gates, summary):
         ctx.exit(FAILED)

@@ -9,7 +9,7 @@ import click
 
 from calibrant.core.text_table import wrapped
 
-__all__ = ["few", "said", "say", "shown"]
+__all__ = ["few", "on_lines", "said", "say", "shown"]
 
 #: Control characters, line separators, marks of text direction, and bytes of file names that are
 #: not text.
@@ -94,13 +94,18 @@ def _code(match):
 
 
 def say(text: str, err: bool = False) -> None:
-    """Print lines of text, with codes for control characters; on a terminal, sentences continue
+    """Print lines of text, as :func:`on_lines` returns them."""
+    click.echo(on_lines(text, err), err=err)
+
+
+def on_lines(text: str, err: bool = False) -> str:
+    """Return lines of text with codes for control characters; on a terminal, sentences continue
     below at a blank, and tables and JSON are left as they are.
     """
     stream = sys.stderr if err else sys.stdout
     room = get_terminal_size().columns if stream.isatty() else None
     lines = map(shown, str(text).split("\n"))
-    click.echo("\n".join(part for line in lines for part in _broken(line, room)), err=err)
+    return "\n".join(part for line in lines for part in _broken(line, room))
 
 
 def _broken(line: str, room: int | None) -> list[str]:

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import ROUNDING
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.conformal_forecast import AveragedForecast
 from calibrant.core.forecast import Forecast, NormalForecast
 from calibrant.core.given import Inputs

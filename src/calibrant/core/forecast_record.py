@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._numerics.bootstrap import halves
-from calibrant.core.arrays import rows_named, text_names, weights
+from calibrant.core.arrays import ArrayLike, rows_named, text_names, weights
 from calibrant.core.forecast import (
     LOG_ROOT_TWO_PI,
     Forecast,

@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
-from calibrant.core.arrays import to_array, weights
+from calibrant.core.arrays import ArrayLike, to_array, weights
 from calibrant.core.forecast import (
     Forecast,
     NormalForecast,

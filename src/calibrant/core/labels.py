@@ -12,10 +12,10 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant.core.arrays import (
     NO_AND_YES,
+    ArrayLike,
     column_names,
     plain_array,
     resolution,

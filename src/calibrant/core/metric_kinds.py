@@ -13,7 +13,6 @@ from operator import add
 from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import grouped_sums
 from calibrant._numerics.bootstrap import (
@@ -32,7 +31,7 @@ from calibrant._numerics.intervals import (
     ratio_limits,
     unseen_ends,
 )
-from calibrant.core.arrays import require_pairs
+from calibrant.core.arrays import ArrayLike, require_pairs
 from calibrant.core.domain import Domain, Record
 from calibrant.core.estimators import on_one_blas_thread, seeded
 from calibrant.core.given import Inputs

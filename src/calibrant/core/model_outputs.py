@@ -4,7 +4,6 @@ import inspect
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
@@ -13,7 +12,7 @@ from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from calibrant._numerics.logistic import log_softmax
-from calibrant.core.arrays import to_array
+from calibrant.core.arrays import ArrayLike, to_array
 from calibrant.core.forecast import NormalForecast
 from calibrant.core.forecast_record import as_forecast
 from calibrant.errors import InputError, warn

@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics import logistic as _softmax
 from calibrant._numerics.fixed_order import sum_in_sequence
 from calibrant._numerics.threads import row_blocks
 from calibrant.core.arrays import (
     FLOAT32_EPSILON,
+    ArrayLike,
     column_names,
     resolution,
     rows_named,

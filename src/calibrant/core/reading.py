@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibrant.core.arrays import to_array
+from calibrant.core.arrays import ArrayLike, to_array
 from calibrant.core.domain import Domain, Record
 from calibrant.core.forecast_record import ForecastRecord, is_forecast, read_forecast
 from calibrant.core.given import Inputs

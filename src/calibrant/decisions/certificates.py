@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.certificates import (
     Blocks,
@@ -26,7 +25,7 @@ from calibrant._numerics.certificates import (
 )
 from calibrant._numerics.intervals import clopper_pearson
 from calibrant.core import arrays
-from calibrant.core.arrays import weights, whole_rows
+from calibrant.core.arrays import ArrayLike, weights, whole_rows
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.estimators import NotFittedError
 from calibrant.core.guarantee import plain

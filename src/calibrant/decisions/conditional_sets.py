@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bootstrap import placed_codes, uniform_of_rows
 from calibrant._numerics.conformal import conditional_limits
 from calibrant.calibrators.multiclass import as_calibrator
-from calibrant.core.arrays import column_names, to_array
+from calibrant.core.arrays import ArrayLike, column_names, to_array
 from calibrant.core.calibrator import require_fitted
 from calibrant.core.estimators import BaseEstimator
 from calibrant.core.given import Inputs

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.fixed_order import multiply_rows
 from calibrant.core import arrays
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.cards import Card, Shown
 from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs

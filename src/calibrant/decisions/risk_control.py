@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.certificates import binomial_p_value, fixed_sequence, hoeffding_bentkus
 from calibrant._numerics.conformal import least_parameter
 from calibrant.core import arrays
-from calibrant.core.arrays import to_array, weights
+from calibrant.core.arrays import ArrayLike, to_array, weights
 from calibrant.core.calibrator import Calibrator, require_fitted
 from calibrant.core.estimators import BaseEstimator, require_count, require_option
 from calibrant.core.given import Inputs

@@ -8,7 +8,6 @@ from numbers import Real
 from typing import Any, Literal, Self, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bootstrap import one_of_each
 from calibrant._numerics.certificates import allowed_errors, fewest_rows
@@ -17,7 +16,7 @@ from calibrant.calibrators.auto import default_calibrator
 from calibrant.calibrators.look_alike import caution_look_alike
 from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.core import arrays
-from calibrant.core.arrays import require_pairs
+from calibrant.core.arrays import ArrayLike, require_pairs
 from calibrant.core.calibrator import Calibrator, require_fitted
 from calibrant.core.cards import Card, Shown, Tile
 from calibrant.core.estimators import BaseEstimator, seeded, trial

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from calibrant._numerics.thresholds import NEAREST, probability_scale, probability_ticks, scale_ends
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_option
 from calibrant.core.extras import import_extra
 from calibrant.core.metric_kinds import OnRecord

@@ -5,8 +5,8 @@ curves, and coverage of sets of labels.
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions

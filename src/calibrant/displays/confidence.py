@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant.calibrators.confidence import SignalAccuracy, signal_accuracy
 from calibrant.calibrators.confidence_curve import ConfidenceCurve, confidence_curve
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs

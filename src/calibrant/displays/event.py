@@ -7,9 +7,9 @@ Over time, the error of each batch is drawn with its interval, and the evidence 
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.thresholds import RARE
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.displays.axes import (
     COLOURS,

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins
 from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.clusters import mean_worth
 from calibrant._numerics.intervals import mean_tail, powers
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count, require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.clusters import rows_by_group
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import seeded
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, clustered, read_groups

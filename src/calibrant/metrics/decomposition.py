@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._numerics.bootstrap import bootstrap_totals, draw_hits, percentile_limits
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks
 from calibrant._numerics.logistic import ZERO_FLOOR
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_option
 from calibrant.core.given import Inputs
 from calibrant.core.metric import by_options

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._numerics.bins import (
@@ -27,6 +26,7 @@ from calibrant._numerics.intervals import (
     rate_interval,
     unseen_ends,
 )
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count, require_option
 from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.core.groups import in_order

@@ -7,11 +7,11 @@ from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 from scipy.spatial.distance import pdist
 
 from calibrant._numerics.normal_scores import empirical_scores, mean_norm
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Domain
 from calibrant.core.estimators import require_option
 from calibrant.core.joint_normal import JointNormalForecast, JointRecord, read_joint

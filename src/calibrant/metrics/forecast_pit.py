@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import mean_worth
-from calibrant.core.arrays import to_array
+from calibrant.core.arrays import ArrayLike, to_array
 from calibrant.core.estimators import require_count, require_option, seeded
 from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.core.groups import clustered

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._numerics.bins import (
@@ -24,6 +23,7 @@ from calibrant._numerics.bins import (
 )
 from calibrant._numerics.bootstrap import null_generator, resampled_sums
 from calibrant._numerics.intervals import powers, rate_interval, unseen_ends, unseen_share, wilson
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count
 from calibrant.core.forecast import Forecast
 from calibrant.core.forecast_record import read_forecast

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.clusters import between_variance, pooled_mean, rows_by_group, rubin
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import clustered, read_groups

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
@@ -27,6 +26,7 @@ from calibrant._numerics.planning import (
     typical_rows,
 )
 from calibrant.core import arrays
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_option
 from calibrant.core.guarantee import plain
 from calibrant.core.metric import require_level

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import clopper_pearson
-from calibrant.core.arrays import plain_array, to_array, weights
+from calibrant.core.arrays import ArrayLike, plain_array, to_array, weights
 from calibrant.core.domain import Domain
 from calibrant.core.estimators import require_count
 from calibrant.core.given import PlainRows

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Facet
 from calibrant.core.given import Inputs
 from calibrant.core.kinds import require_metric

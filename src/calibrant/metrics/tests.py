@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special
 
 from calibrant._numerics import bins
 from calibrant._numerics.bootstrap import draw_hits, draw_shared_hits, null_generator, shared_share
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.normal_scores import range_tail, reach_tail
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count, require_option, seeded
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, in_order, rows_apart

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bootstrap import mixed_codes, numbered_by_content, resample_weights
 from calibrant._numerics.intervals import normal_quantile
 from calibrant._numerics.logistic import sigmoid
 from calibrant.core import arrays
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import clone, require_count, seeded
 from calibrant.core.extras import import_extra
 from calibrant.core.groups import cluster_numbers, feature_codes, n_rows, take_rows

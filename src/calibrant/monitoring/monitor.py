@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import binned_errors, equal_width_index, grouped_sums, inverted_limits
 from calibrant._numerics.intervals import quotient
 from calibrant._numerics.online import growth_since, likeliest_start, log_evidence, next_stakes
 from calibrant.calibrators.trust import EVIDENCE, LEAST_ROWS
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import require_fitted
 from calibrant.core.domain import domain_of_input
 from calibrant.core.estimators import BaseEstimator, require_count, trial

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.certificates import fewest_rows, rows_for_rate
 from calibrant.calibrators.trust import LEAST_ROWS
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import DomainCalibrator
 from calibrant.core.domain import domain_of, domain_of_input
 from calibrant.core.estimators import clone, require_count

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.boosting import (
     Family,
@@ -26,6 +25,7 @@ from calibrant.calibrators.offsets import (
     place_of,
     require_options,
 )
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Tags, require_fitted
 from calibrant.core.estimators import clone, require_count, trial
 from calibrant.core.forecast import Forecast

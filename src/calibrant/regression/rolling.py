@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from calibrant.core.arrays import plain_array
+from calibrant.core.arrays import ArrayLike, plain_array
 from calibrant.core.estimators import require_count
 from calibrant.core.folds import fit_clone, past_and_next, time_blocks, time_ranks
 from calibrant.core.given import Inputs

@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant._numerics.bins import enough_bins, spread_bins
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks_of
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Tags, require_fitted
 from calibrant.core.estimators import (
     BaseEstimator,

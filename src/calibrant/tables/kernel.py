@@ -7,12 +7,12 @@ from math import prod
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import equal_width_index
 from calibrant._numerics.intervals import powers
 from calibrant._numerics.logistic import ZERO_FLOOR, log_odds, sigmoid
 from calibrant.core import arrays
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Domain
 from calibrant.core.forecast import NormalForecast
 from calibrant.core.forecast_record import PIT_LEVELS, pit_counts, read_forecast

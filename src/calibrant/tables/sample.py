@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant.calibrators.groups import GroupCalibrator
 from calibrant.calibrators.multiclass import as_calibrator
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.estimators import require_count, seeded
 from calibrant.core.kinds import require_calibrator, require_map

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.extras import import_extra
 from calibrant.core.guarantee import Guarantee
 from calibrant.core.saving import load

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant import metrics
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator
 from calibrant.core.estimators import offered, registered
 from calibrant.core.map import Map, Signal

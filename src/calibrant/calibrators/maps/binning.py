@@ -7,13 +7,13 @@ BBQ is an average over numbers of equal-mass bins, weighted by evidence.
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from calibrant._numerics import bins
 from calibrant._numerics.intervals import beta_interval
 from calibrant._numerics.isotonic import pool_ties
 from calibrant.calibrators.maps.sigmoids import Platt
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import MapTags, require_fitted
 from calibrant.core.estimators import require_count
 from calibrant.core.map import Map

@@ -8,7 +8,6 @@ Cumulative confidence is the share of correct predictions among all with at leas
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import xlog1py, xlogy
 
 from calibrant._numerics.bins import distinct_scores, flat_knots, just_above, just_below
@@ -21,7 +20,7 @@ from calibrant._numerics.isotonic import (
     pooled_blocks,
     smooth_ends,
 )
-from calibrant.core.arrays import scores
+from calibrant.core.arrays import ArrayLike, scores
 from calibrant.core.calibrator import MapTags, require_fitted
 from calibrant.core.estimators import require_option
 from calibrant.core.map import Map

@@ -5,7 +5,6 @@ two kernel densities with the smallest bandwidth that gives a smooth curve.
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from calibrant._numerics import kernel_sums
@@ -22,6 +21,7 @@ from calibrant._numerics.logistic import (
 )
 from calibrant._numerics.smoothing import cube_weights, curved_basis, penalty_root
 from calibrant.core import arrays
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import MapTags, require_fitted
 from calibrant.core.estimators import require_count, require_option
 from calibrant.core.expression import join

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics import intervals
 from calibrant._numerics.clusters import group_worth, mean_worth, ranked_worth
@@ -15,6 +14,7 @@ from calibrant._numerics.thresholds import (
     risk_coverage,
     threshold_counts,
 )
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
 from calibrant.core.guarantee import Record

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins, intervals
 from calibrant._numerics.certificates import simultaneous_limits
@@ -20,6 +19,7 @@ from calibrant._numerics.thresholds import (
     risk_coverage,
     scale_ends,
 )
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count, require_option
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from calibrant._numerics.bins import chi_square_draws, equal_mass_groups, grouped_sums, spread_bins
@@ -14,6 +13,7 @@ from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import group_worth, mean_worth, rows_by_group
 from calibrant._numerics.intervals import wilson
 from calibrant._numerics.smoothing import weighted_quantile
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count, require_option
 from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.core.groups import WeightKind, clustered, order_of

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bins import Distinct, distinct_scores
 from calibrant._numerics.bootstrap import hit_drawer, null_generator
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count, require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind

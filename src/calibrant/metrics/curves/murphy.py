@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.intervals import multinomial_correlation, sum_limits, wilson
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks
 from calibrant._numerics.thresholds import threshold_counts
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.given import Inputs
 from calibrant.core.guarantee import Record
 from calibrant.core.metric import require_level

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics import bins, intervals
 from calibrant._numerics.clusters import group_worth
 from calibrant._numerics.smoothing import deposit, gaussian_smoother
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count, require_option
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind, clustered

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from calibrant._numerics.bootstrap import null_generator
 from calibrant._numerics.intervals import normal_interval
@@ -20,6 +19,7 @@ from calibrant._numerics.smoothing import (
     spline_design,
     spline_knots,
 )
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count
 from calibrant.core.given import Inputs
 from calibrant.core.groups import WeightKind
