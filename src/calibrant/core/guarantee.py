@@ -12,11 +12,43 @@ from calibrant.core.cards import PROMISED, Card, Tile
 from calibrant.core.estimators import NotFittedError
 from calibrant.core.extras import import_extra
 
-__all__ = ["Guarantee", "Known", "Promised", "Record", "Result", "plain", "thin"]
+__all__ = ["Brief", "Guarantee", "Known", "Promised", "Record", "Result", "plain", "thin"]
+
+
+class Brief:
+    """Base of dataclasses whose repr names a long array or list by its length.
+
+    Examples
+    --------
+    >>> from calibrant.metrics import decision_curve
+    >>> repr(decision_curve([0, 1], [0.2, 0.7]))[:45]
+    'DecisionCurve(threshold=<100>, net_benefit=<1'
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__repr__ = cls.__repr__  # else a dataclass would make one that writes out all
+
+    def __repr__(self) -> str:
+        shown = [one for one in fields(cast(Any, self)) if one.repr]
+        parts = [f"{one.name}={_brief(getattr(self, one.name))}" for one in shown]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+def _brief(value: Any) -> str:
+    """Return the repr of a value, or of an array or list of more than FEW its size."""
+    if not isinstance(value, np.ndarray | list | tuple | dict):
+        return repr(value)
+    size = np.shape(value) if isinstance(value, np.ndarray) else (len(cast(Any, value)),)
+    return repr(value) if math.prod(size) <= FEW else f"<{' × '.join(map(str, size))}>"
+
+
+#: Longer arrays and lists are named by their length.
+FEW = 8
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(Brief):
     """Base of curve records: named columns of one length."""
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -41,7 +73,7 @@ def thin(count: int, most: int) -> np.ndarray:
     return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
 
 
-class Known:
+class Known(Brief):
     """Base of results with optional numbers: a dictionary omits those that are None."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -49,7 +81,7 @@ class Known:
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-class Result:
+class Result(Brief):
     """Base of results that are a dictionary of their fields."""
 
     def to_dict(self) -> dict[str, Any]:
