@@ -184,7 +184,7 @@ class LabelShift(Saved, BaseEstimator):
         The frequencies q, in column order (counts work too), or their estimation from unlabelled
         predictions of the use set. "em": maximum likelihood, after calibrating P with one
         temperature and a bias for each class. "shrunk": likewise, shrunk to p by the part of the
-        change that chance explains. "bbse": from the frequency of each predicted class,
+        change that is expected by chance. "bbse": from the frequency of each predicted class,
         by solving :math:`\sum_k \Pr(\hat y = j, y = k)\, w_k = \Pr_{use}(\hat y = j)`, clipped at
         0.
     level : float, default 0.95
@@ -219,8 +219,8 @@ class LabelShift(Saved, BaseEstimator):
     -----
     Use it when class rates differ from those of the calibration set, because confidence depends on
     them. "em" is more accurate if P can be calibrated, "bbse" needs only the predicted labels.
-    "shrunk" changes nothing where chance explains the change. A small ``p_value_`` means that a
-    class is new, or looks different: then do not use it. A slope needs labels:
+    "shrunk" changes nothing where the change is expected by chance. A small ``p_value_`` means
+    that a class is new, or looks different: then do not use it. A slope needs labels:
     :math:`P'_k \propto P_k^2 / p_k` is no correction of frequencies, but a slope of 2.
 
     References

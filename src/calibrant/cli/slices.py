@@ -389,7 +389,8 @@ def evaluate_tables(
     elif tables.output is None:
         _print(found, n_files)
     else:
-        say(f"{found.overall()['n']:,.0f} rows of {n_files} files: {tables.output}")
+        files = f"{n_files} file{'s' * (n_files != 1)}"
+        say(f"{found.overall()['n']:,.0f} rows of {files}: {tables.output}")
     return failed(gates, _as_summary(found))
 
 
@@ -422,7 +423,7 @@ def _print(found, n_files):
     of_all = [_number(name, made["overall"][name]) for name in names]
     if found.by:
         rows.append(["all", *[""] * (len(found.by) - 1), *of_all])
-    title = f"{made['overall']['n']:,.0f} rows of {n_files} files"
+    title = f"{made['overall']['n']:,.0f} rows of {n_files} file{'s' * (n_files != 1)}"
     if found.by and len(rows) <= MOST_INTERVALS:
         # The error of few rows is mostly noise: its interval says how much.
         title += "; the intervals are of the calibration error without noise"

@@ -39,8 +39,9 @@ def _brief(value: Any) -> str:
     """Return the repr of a value, or of an array or list of more than FEW its size."""
     if not isinstance(value, np.ndarray | list | tuple | dict):
         return repr(value)
-    size = np.shape(value) if isinstance(value, np.ndarray) else (len(cast(Any, value)),)
-    return repr(value) if math.prod(size) <= FEW else f"<{' × '.join(map(str, size))}>"
+    found: Any = value
+    size = getattr(found, "shape", (len(found),))
+    return repr(found) if math.prod(size) <= FEW else f"<{' × '.join(map(str, size))}>"
 
 
 #: Longer arrays and lists are named by their length.

@@ -296,7 +296,7 @@ class Comparison(Shown, Result):
     ----------
     rows : list of PairRow
     n, clusters : float
-        Sum of the weights, and the number of clusters, nan where none were given.
+        Sum of the weights, and the number of clusters, nan without clusters.
     level, correction : the arguments of ``compare``
 
     See Also

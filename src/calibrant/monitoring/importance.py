@@ -362,8 +362,8 @@ class ImportanceWeights(BaseEstimator):
         :math:`(\sum w)^2 / \sum w^2` of the old rows: what they are worth for the new population.
     clipped_ : float, share of the old rows' weight that clipping removed
     outside_ : float
-        Share of new rows unlike any old row, beyond what chance explains: with a number beyond all
-        old ones, an unseen level, or a weight above those of all old rows.
+        Share of new rows unlike any old row, beyond what is expected by chance: with a number
+        beyond all old ones, an unseen level, or a weight above those of all old rows.
     shift_ : ShiftTest, whether the inputs changed, and in which columns
     doubts_ : list of str, reasons not to trust the weights
     models_ : list of the classifiers of the folds; empty for given or constant weights

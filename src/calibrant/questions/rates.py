@@ -249,8 +249,8 @@ def audit_transport(
     Notes
     -----
     Use it before a judge's scores stand in for labels of a new model. A model whose state is not
-    "holds" needs labels of its own. Scores outside the range of the labelled ones are told, because
-    no curve is known there.
+    "holds" needs labels of its own. A warning names scores outside the range of the labelled
+    ones, because no curve is known there.
 
     References
     ----------
