@@ -124,7 +124,8 @@ def test_logits_become_probabilities(run, predictions, tmp_path):
 def test_report(run, npz, tmp_path):
     output = run("report", npz, "-o", "r.html").output
     page = (tmp_path / "r.html").read_text("utf-8")
-    state, sentence, action, *cautions, _ = output.splitlines()
+    state, sentence, action, *cautions, _, title, command = output.splitlines()
+    assert (title, command.split()[:2]) == ("Next:", ["calibrant", "fit"])
     assert all(part.removeprefix("→ ") in page for part in (state, sentence, action))
     assert cautions
     assert all(caution.startswith("! ") and caution[2:] in page for caution in cautions)

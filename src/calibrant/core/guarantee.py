@@ -39,7 +39,7 @@ def _brief(value: Any) -> str:
     """Return the repr of a value, or of an array or list of more than FEW its size."""
     if not isinstance(value, np.ndarray | list | tuple | dict):
         return repr(value)
-    found: Any = value
+    found = cast(Any, value)
     size = getattr(found, "shape", (len(found),))
     return repr(found) if math.prod(size) <= FEW else f"<{' × '.join(map(str, size))}>"
 
