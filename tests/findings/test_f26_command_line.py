@@ -114,7 +114,7 @@ def test_f26_a_file_that_is_there_is_no_pattern(run, tmp_path):
     if os.name == "nt":
         pytest.skip("Windows has no such names")
     (tmp_path / "a*.csv").write_text(TEXT, encoding="utf-8")
-    assert "12 rows of 1 files" in run("evaluate", "a*.csv", "--positive", "b", "--by", "id").output
+    assert "12 rows of 1 file" in run("evaluate", "a*.csv", "--positive", "b", "--by", "id").output
 
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow"])
@@ -124,7 +124,7 @@ def test_f26_so_is_a_parquet_file(engine, run, tmp_path):
     (tmp_path / "f.csv").write_text(TEXT, encoding="utf-8")
     pandas.read_csv(tmp_path / "f.csv").to_parquet(tmp_path / "a[1].parquet")
     assert (
-        "12 rows of 1 files"
+        "12 rows of 1 file"
         in run("evaluate", "a[1].parquet", "--positive", "b", "--engine", engine).output
     )
     # What goes wrong beside the files is not said of them.

@@ -302,6 +302,8 @@ class Drawn(ABC):
     name: str | None
     ax_: Any
     figure_: Any
+    line_: Any
+    diagonal_: Any
 
     def plot(
         self,

@@ -213,7 +213,6 @@ class LatentFunctionDisplay(Drawn):
     """
 
     prior_: Any
-    line_: Any
 
     def __init__(
         self, latent: Any, *, scores: np.ndarray | None = None, name: str | None = None
@@ -341,7 +340,6 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
     [0.0, 0.3333333333333333, 0.25]
     """
 
-    line_: Any
     _numbers = risk_coverage_curve
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:

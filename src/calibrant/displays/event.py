@@ -90,7 +90,6 @@ class DriftDisplay(Drawn):
     ['Monday', 'Tuesday']
     """
 
-    line_: Any
     evidence_: Any
 
     def __init__(
@@ -203,7 +202,6 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
     [0.0]
     """
 
-    line_: Any
     _numbers = decision_curve
 
     def plot(
@@ -296,8 +294,6 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
     [0.5, 0.5, 1.0, 1.0]
     """
 
-    diagonal_: Any
-    line_: Any
     _numbers = gain_curve
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
@@ -354,7 +350,6 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
     [0.0, 0.25, 0.0, 0.0, 0.5, 0.0]
     """
 
-    line_: Any
     _numbers = murphy_curve
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
@@ -436,8 +431,6 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
     [0.0, 0.5, 0.5, 1.0]
     """
 
-    diagonal_: Any
-    line_: Any
     _numbers = isotonic_curve
 
     @classmethod

@@ -81,8 +81,6 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
     True
     """
 
-    diagonal_: Any
-    line_: Any
     _numbers = interval_curve
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
@@ -145,7 +143,6 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
     """
 
     coverage_ax_: "Axes"
-    line_: Any
     coverage_: Any
     claimed_: Any
     _numbers = interval_width_curve
@@ -378,8 +375,6 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
     True
     """
 
-    diagonal_: Any
-    line_: Any
     _palette = WITHOUT_OTHER
 
     def __init__(
@@ -520,8 +515,6 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     True
     """
 
-    diagonal_: Any
-    line_: Any
     _numbers = rmse_rmv_curve
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:

@@ -262,8 +262,6 @@ class ReliabilityDisplay(Drawn):
     """
 
     _palette = PALETTE
-    diagonal_: Any
-    line_: Any
     smooth_: Any
     band_: Any
 
