@@ -113,15 +113,15 @@ class Evidence:
 
     @property
     def off(self) -> bool:
-        """Whether the predictions are surely off by more than the margin: typically, in a tail or
-        for a group.
+        """Whether the predictions are off beyond doubt by more than the margin: typically, in a
+        tail or for a group.
         """
         typical = self.before.low > self.before.margin
         return typical or self.group_off or self.before.tail is not None
 
     @property
     def group_off(self) -> bool:
-        """Whether a group is surely off by more than the margin."""
+        """Whether a group is off beyond doubt by more than the margin."""
         return self.where is not None and self.surely > self.before.margin
 
 
@@ -204,8 +204,8 @@ def _changed_since(drift: Drift, advice: DatedAdvice | None) -> Changed | None:
 def _of_groups(
     audit: dict[str, Any] | None, of: str, rates: bool
 ) -> tuple[str | None, str, float, bool]:
-    """(the worst groups in words, the worst before calibration, by how much the worst is surely
-    off, whether the calibration repaired any).
+    """(the worst groups in words, the worst before calibration, by how much the worst is off at
+    least, whether the calibration repaired any).
     """
     if audit is None:
         return None, "", 0.0, False
@@ -244,7 +244,7 @@ def advised_state(evidence: Evidence) -> str:
        group**.
     5. A calibration gains more than 3 nats out of fold, and more than .3 % of the loss:
        **calibrate**.
-    6. Surely off by more than the margin, typically, in a tail or for a group: **off, and nothing
+    6. Off beyond doubt by more than the margin, typically, in a tail or for a group: **off, and nothing
        tried helps** (or no calibrator was tried).
     7. **Use as they are**.
 
@@ -348,7 +348,7 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
 
 
 def _remains(evidence: Evidence) -> str:
-    """Part that is surely off by more than the margin after calibration, if anything."""
+    """Part that is off beyond doubt by more than the margin after calibration, if anything."""
     after = evidence.after
     if evidence.group_off:
         tried = "" if evidence.by_group else "; without calibrator=, calibration by group is tried"
@@ -359,7 +359,7 @@ def _remains(evidence: Evidence) -> str:
 
 
 def _in_tail(found: Miscalibration, words: Words) -> str:
-    """Say by how much the worst tail is surely off, if one is by more than the margin."""
+    """Say by how much the worst tail is off beyond doubt, if one is by more than the margin."""
     if found.tail is None:
         return ""
     low, high = found.tails[found.tail]

@@ -164,7 +164,7 @@ def _whom(audits: list[dict[str, Any]], calibrated: bool) -> str:
     ``calibrated`` ones are advised, for which they are off then.
     """
     if not audits:
-        return "not checked, because no groups were given."
+        return "not checked, because there are no groups."
     sides = [[one[when] for one in audits if one[when]] for when in ("before", "after")]
     first, *then = [_off(side) for side in sides if side]
     return f"{first}; after calibration {then[0]}." if calibrated and then else f"{first}."

@@ -87,7 +87,7 @@ class Miscalibration(Known):
 
     @property
     def tail(self) -> str | None:
-        """The tail that is surely off by more than the margin, if any."""
+        """The tail that is off beyond doubt by more than the margin, if any."""
         sure = {name: surely(*limits) for name, limits in self.tails.items()}
         worst = max(sure, key=lambda name: sure[name], default=None)
         return worst if worst is not None and sure[worst] > self.margin else None

@@ -46,7 +46,7 @@ class ForecastQuality(Known):
     repeated, shared : share of rows whose forecast and outcome occur before, and among the rows
         calibrated on
     tiny, tied : shares of rows: std below a hundredth of the median; the std that occurs most often
-    sparse_octaves, octaves : doublings of the std with fewer than 25 rows, and with any
+    sparse_octaves, octaves : ranges from a std to twice it with fewer than 25 rows, and with any
     outliers, farthest : share of rows beyond 5 std, and the farthest in std
     scaled_error : root mean square of the errors in std
     std_shift, mean_shift : from the rows calibrated on, by Kolmogorov-Smirnov
