@@ -244,8 +244,8 @@ def advised_state(evidence: Evidence) -> str:
        group**.
     5. A calibration gains more than 3 nats out of fold, and more than .3 % of the loss:
        **calibrate**.
-    6. Off beyond doubt by more than the margin, typically, in a tail or for a group: **off, and nothing
-       tried helps** (or no calibrator was tried).
+    6. Off beyond doubt by more than the margin, typically, in a tail or for a group: **off, and
+       nothing tried helps** (or no calibrator was tried).
     7. **Use as they are**.
 
     Examples
