@@ -58,6 +58,8 @@ __all__ = [
 ]
 
 
+#: Classes that the code of a calibrator names; more are called ``classes``.
+MOST_CLASSES = 10
 #: Rows below which nothing is calibrated: one for each fold.
 FOLDS = 5
 #: Message for a metric that the calibrated forecasts lack.
@@ -518,12 +520,18 @@ def made_by(calibrator: Any) -> str:
 
 
 def _choice_of_classes(calibrator: Any, record: Any) -> list[str]:
-    made = made_by(clone(calibrator).set_params(inputs=record.kind, classes=None))
+    classes = record.classes.tolist()
+    usual = classes == list(range(record.n_classes))
+    made = made_by(
+        clone(calibrator).set_params(inputs=record.kind, classes=None if usual else classes)
+    )
+    if len(classes) > MOST_CLASSES:
+        made = made.replace(repr(classes), "classes")
     tags = calibrator.tags
     # A choice that was given groups is fitted with them again, whether or not it uses them.
     by_group = tags.uses_groups or (tags.takes_groups and record.groups is not None)
     X = (", X=X_new" if tags.uses_features else "") + (", groups=groups_new" if by_group else "")
-    fit = X.replace("_new", "_calibration")
+    fit = X.replace("_new", "_calibration") + _weighted(record)
     fit += ", reference=(X_train, y_train)" if tags.needs_reference else ""
     confidence = tags.output == "confidence"
     result, method = (
@@ -536,6 +544,10 @@ def _choice_of_classes(calibrator: Any, record: Any) -> list[str]:
     ]
 
 
+def _weighted(record: Any) -> str:
+    return "" if record.weight is None else ", sample_weight=weight_calibration"
+
+
 def _choice_of_numbers(calibrator: Any, record: Any) -> list[str]:
     normal = isinstance(record.forecast, NormalForecast)
     groups = ", groups=groups_new" if calibrator.tags.uses_groups else ""
@@ -545,9 +557,10 @@ def _choice_of_numbers(calibrator: Any, record: Any) -> list[str]:
         else "forecast_calibration, y_calibration"
     )
     new = f"{'mean_new, std_new' if normal else 'forecast_new'}{groups}"
+    fit += groups.replace("_new", "_calibration") + _weighted(record)
     return [
         "import calibrant as cb",
-        f"calibrator = {made_by(calibrator)}.fit({fit}{groups.replace('_new', '_calibration')})",
+        f"calibrator = {made_by(calibrator)}.fit({fit})",
         f"forecast = calibrator.predict({new})  # .mean .std .interval(0.9) .quantile(q)",
     ]
 

@@ -50,7 +50,6 @@ LEADS = 5.0
 EVERY = "all"
 OTHERS = "Try another calibrator; if none helps, collect more rows or add features."
 FIRST = "Fit a calibrator, and measure it on rows that it has not seen."
-UNTRIED = " No calibrator was tried; a report tries one by default."
 #: What remains, by the check that says most.
 REMAINS = {
     "offset": "the mean is still off",
@@ -96,6 +95,7 @@ class Evidence:
     surely : the error that the worst group has at least
     repaired : whether groups were off before calibration and fewer are off after it
     by_group : whether the calibration was by group
+    untried : whether a calibration by group exists that was not tried
     """
 
     before: Miscalibration
@@ -110,6 +110,7 @@ class Evidence:
     surely: float = 0.0
     repaired: bool = False
     by_group: bool = False
+    untried: bool = False
 
     @property
     def off(self) -> bool:
@@ -140,6 +141,7 @@ class Words:
     rows: str
     columns: tuple[str, str] = ("predicted", "observed")
     remedy: str = "Calibration"
+    untried: str = "No calibrator was tried; a report tries one by default."
 
 
 def counted(n: float, what: str) -> str:
@@ -171,6 +173,7 @@ def evidence_of(part: Measured, *, rates: bool) -> Evidence:
         changed,
         *_of_groups(part.audit, part.of, rates),
         part.by_group,
+        rates and not part.by_group,
     )
 
 
@@ -351,8 +354,8 @@ def _remains(evidence: Evidence) -> str:
     """Part that is off beyond doubt by more than the margin after calibration, if anything."""
     after = evidence.after
     if evidence.group_off:
-        tried = "" if evidence.by_group else "; without calibrator=, calibration by group is tried"
-        return f"they are still off for {evidence.where}{tried}"
+        more = "; without calibrator=, calibration by group is tried" if evidence.untried else ""
+        return f"they are still off for {evidence.where}{more}"
     if after is None or not (after.low > after.margin or after.tail):
         return ""
     return REMAINS["tail"] if after.tail else REMAINS[after.worst]
@@ -393,7 +396,7 @@ def _use(evidence: Evidence, words: Words) -> tuple[str, str]:
         sentence = f"{words.fault} Over all rows {off_by}, {why}."
     action = f"Use the {words.things} as they are."
     if before.high > before.margin:
-        action += "" if evidence.gain else UNTRIED
+        action += "" if evidence.gain else f" {words.untried}"
         action += (
             f" About {_rounded(before.wanted):,} rows in all would show whether they are within"
             f" {points(before.margin)}."

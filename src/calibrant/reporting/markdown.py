@@ -11,7 +11,7 @@ from typing import Any
 from calibrant.core.cards import PROMISED, Tile
 from calibrant.core.text_table import p_text, percent, rounded
 from calibrant.reporting.figures import dots, gap_words
-from calibrant.reporting.judge import CALIBRATED
+from calibrant.reporting.judge import CALIBRATED, counted
 
 __all__ = [
     "Tile",
@@ -131,7 +131,7 @@ def head(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the tone of the page, and the facts of its head."""
     data, about, state = summary["data"], summary["about"], summary["verdict"]["state"]
     named = [about["model"], about["version"] and f"version {about['version']}", about["period"]]
-    rows = f"{data['n']:,.0f} {'weighted rows' if data['weighted'] else 'rows'}"
+    rows = counted(data["n"], "weighted row" if data["weighted"] else "row")
     clusters = f" in {data['clusters']:,} clusters" if data["clusters"] else ""
     return {
         "tone": TONES[state],

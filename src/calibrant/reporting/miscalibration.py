@@ -147,7 +147,7 @@ def miscalibration(
     of = [_checks(one, n_parts, len(ends), scale) for one in (observed[None, :], drawn)]
     own, p_value = smallest_p(of[0][0], of[1])
     worth = _worth(rows)
-    low, high = typical_error(score, hit, weight, total * worth)
+    low, high = typical_error(score, hit, weight, total * worth, groups)
     checked = [name for name in CHECKS if ends or name != "tail"]
     return Miscalibration(
         p_value=p_value,
@@ -240,9 +240,10 @@ def _limits(
 
 
 def typical_error(
-    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, n: float
+    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, n: float, groups: Any = None
 ) -> tuple[float, float]:
-    r"""Limits (95 %) of the typical error: the root mean square of the errors of parts of rows.
+    r"""Limits (95 %) of the typical error: the root mean square of the errors of parts of rows, by
+    score, or by group where it is larger there.
 
     With shares :math:`w_b` of the rows, gaps :math:`g_b` and variances :math:`v_b` of a row, the
     larger of p (1 - p) and what was seen, :math:`\sum_b w_b g_b^2` has noise whose weighted
@@ -252,13 +253,25 @@ def typical_error(
     ----------
     score, hit, weight : (n,) probability, outcome and weight
     n : rows that count as independent
+    groups : of the rows, with ``index`` (n,), or None
 
     Returns
     -------
     tuple of float
         A lower limit of 0 says that chance alone explains all.
     """
-    part = equal_mass_groups(score, typical_parts(n), weight)
+    by_score = equal_mass_groups(score, typical_parts(n), weight)
+    if groups is None:
+        return _typical(by_score, score, hit, weight, n, 1.0 - ALPHA)
+    parts = (by_score, np.unique(groups.index, return_inverse=True)[1])
+    limits = [_typical(part, score, hit, weight, n, 1.0 - 0.5 * ALPHA) for part in parts]
+    return max(low for low, _ in limits), max(high for _, high in limits)
+
+
+def _typical(
+    part: np.ndarray, score: np.ndarray, hit: np.ndarray, weight: np.ndarray, n: float, level: float
+) -> tuple[float, float]:
+    """Limits of the typical error over parts 0..B-1 of the rows."""
     sums = grouped_sums(
         part, int(part.max()) + 1, [hit - score, (hit - score) ** 2, score * (1.0 - score)], weight
     )
@@ -266,7 +279,7 @@ def typical_error(
     # Where nothing can vary, as at exactly 0 and 1, the rows say that little does.
     least = np.where(bernoulli > 0.0, 0.0, 1.0 / (n * mass / mass.sum() + 2.0))
     variance = np.maximum(np.maximum(bernoulli, square - gap**2), least)
-    low, high = squared_limits(float(mass @ gap**2 / mass.sum()), variance / n)
+    low, high = squared_limits(float(mass @ gap**2 / mass.sum()), variance / n, level)
     return min(low, 1.0), min(high, 1.0)
 
 

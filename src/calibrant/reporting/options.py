@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+import numpy as np
+
 from calibrant.audits.sample import columns_of, shown_groups
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import columns_named
@@ -140,11 +142,20 @@ class ReportOptions:
     outputs: Any = None
 
     def __post_init__(self) -> None:
-        if self.margin is not None and not 0.0 < self.margin < 1.0:
+        number = isinstance(self.margin, int | float | np.number)
+        if self.margin is not None and not (number and 0.0 < self.margin < 1.0):
             raise InputError(
                 f"margin must be between 0 and 1, as .02 for 2 points; got {self.margin!r}."
             )
         require_count("n_bins", 1 if self.n_bins is None else self.n_bins)
+        require_count("n_resamples", self.n_resamples, 0)
+        if (self.cost_false_positive is None) != (self.cost_false_negative is None):
+            raise InputError(
+                "cost_false_positive and cost_false_negative need each other; got one of them; pass"
+                " both, or neither."
+            )
+        if self.every != "auto" and self.times is None:
+            raise InputError(f"every={self.every!r} needs times; got none; pass the dates of rows.")
         if self.times is not None and self.cluster is not None:
             raise InputError(
                 "times and cluster exclude each other: the alarm for a change counts rows as"
@@ -166,6 +177,16 @@ class ReportOptions:
             if name not in known:
                 raise TypeError(f"report has no option {name!r}; it has {known}.")
         return cls(**options)
+
+    def require_event(self, event: Any) -> None:
+        """Raise InputError for options of decisions where no ``event`` is predicted."""
+        names = ("thresholds", "cost_false_positive", "cost_false_negative")
+        passed = [name for name in names if getattr(self, name) is not None]
+        if event is None and passed:
+            raise InputError(
+                f"{' and '.join(passed)} must not be passed unless the report is on the risk of an"
+                " event; name the event with target=, or leave them out."
+            )
 
     @property
     def reading(self) -> dict[str, Any]:

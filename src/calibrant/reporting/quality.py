@@ -337,7 +337,8 @@ def evaluation_cautions(evaluation: str, *, dated: bool = False) -> Iterator[Any
 def small(n: float) -> Iterator[Any]:
     """Yield a sentence if there are few rows."""
     if n < SMALL_SET:
-        yield (f"There are only {n:,.0f} rows, so all intervals are wide.")
+        rows = "is only 1 row" if round(n) == 1 else f"are only {n:,.0f} rows"
+        yield f"There {rows}, so all intervals are wide."
 
 
 def _exchanged(counts: Any) -> Iterator[Any]:

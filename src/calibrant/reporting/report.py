@@ -4,8 +4,9 @@ The modules that measure and write it are imported on first use, because they ar
 calibrant that most programs never use.
 """
 
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -198,12 +199,38 @@ def report(
     from calibrant.reporting.summary import call_of
 
     if isinstance(y, Audit):
+        _require_known(options, summarise_audit, calibrator)
         return Report(summarise_audit(y, **options))
     if isinstance(y, Promised):
+        _require_known(options, summarise_rule, calibrator)
         return Report(summarise_rule(y, **options))
     y, P = outcomes_apart(y, P)
+    if isinstance(P, Mapping):
+        _require_known(options, summarise_models, calibrator)
     with one_blas_thread():
         if not isinstance(P, Mapping):
             return Report(summarise(y, P, std, calibrator=calibrator, **options))
         models = summarise_models(y, cast(Any, P), **options)
     return Report(replace(models, call=call_of(("y", "P"), None, options)))
+
+
+#: Names for the head of every page.
+NAMES = ("title", "model", "event", "period", "version")
+
+
+def _require_known(options: dict[str, Any], summarise: Callable[..., Any], calibrator: Any) -> None:
+    """Refuse options that a page without calibration does not have; several models have no name of
+    one.
+    """
+    if calibrator is not None:
+        raise InputError(
+            "calibrator must be None with several models, an audit or a rule, of which nothing is"
+            " calibrated; leave it out, or report on one model."
+        )
+    named = inspect.signature(summarise).parameters
+    known = [name for name, one in named.items() if one.kind is one.KEYWORD_ONLY]
+    names = [name for name in NAMES if name != "model" or "P" not in named]
+    known = list(dict.fromkeys([*known, *names]))
+    for name in options:
+        if name not in known:
+            raise TypeError(f"report has no option {name!r} here; it has {known}.")

@@ -46,6 +46,7 @@ from calibrant.reporting.summary import (
 )
 from calibrant.reporting.verdict import calibration_of, of_outputs
 
+IN_SAMPLE = "The calibrator was fitted on these rows, which cannot say whether it helps."
 __all__ = ["part_of", "summarise", "summary_of", "with_code"]
 
 
@@ -97,6 +98,7 @@ def summarise(
     require_pairs(record.weight, "the intervals of a report")
     test = None if options.test is None else table.read_test(options.test, record)
     target = table.question(options.target, record, named.values())
+    options.require_event(table.event(target))
     measured = clustered(record if test is None else test, options.cluster, options.weight_kind)
     record, test = (measured, None) if test is None else (record, measured)
     settings = Settings.of(options, groups, measured, table.n_bins)
@@ -200,6 +202,8 @@ def part_of(
     scores = {score.key: score for score in measured.scores}
     words = table.words(scores, measured.chance, measured.quality, evidence)
     words = replace(words, remedy=remedy)
+    if compared.evaluation == "in-sample":
+        words = replace(words, untried=IN_SAMPLE)
     loss = scores[CHOSEN_BY[table.domain].score.key]
     return Part(
         measured, judged(evidence, words, calibration_of(loss, evidence, compared.evaluation))

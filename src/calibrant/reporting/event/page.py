@@ -26,6 +26,7 @@ from calibrant.reporting.figures import (
     points_along,
     present,
 )
+from calibrant.reporting.judge import counted
 from calibrant.reporting.markdown import Tile, advised, appendix, as_advised, bands, groups_tile
 from calibrant.reporting.page import gap_tile
 
@@ -286,7 +287,8 @@ def context(summary: dict[str, Any]) -> dict[str, Any]:
     shared = bands(summary, [(None, summary)], FIVE)
     event = summary["about"]["event"] or data["event"]
     named = [] if event in ("0", "1", "True") else [f"event: {event}"]
-    rate = f"{summary['quality']['events']:,.0f} events ({percent(summary['quality']['rate'])})"
+    quality = summary["quality"]
+    rate = f"{counted(quality['events'], 'event')} ({percent(quality['rate'])})"
     return {
         **shared,
         **WORDS,

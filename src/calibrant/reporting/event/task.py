@@ -217,12 +217,14 @@ def _ranked(seen: Seen, found: EventQuality) -> Iterator[str]:
 
 def _few(found: Any) -> Iterator[str]:
     events = found.events
-    for count, what in ((events, "events"), (found.n - events, "rows without the event")):
+    kinds = ((events, "event", "events"), (found.n - events, "other row", "other rows"))
+    for count, single, what in kinds:
         if count == 0:
             yield f"There are no {what}: nothing here can say whether the risks are right."
         elif count < FEW_EVENTS:
+            only = f"is only 1 {single}" if round(count) == 1 else f"are only {count:,.0f} {what}"
             yield (
-                f"There are only {count:,.0f} {what}: below about {FEW_EVENTS} all intervals are"
+                f"There {only}: below about {FEW_EVENTS} all intervals are"
                 " wide, whatever the number of rows."
             )
 
@@ -458,8 +460,10 @@ class Event(Classes):
 
     def few(self, found: Any) -> str | None:
         """Return how many events, or rows without one, there must be at least."""
-        events = max(found.events, found.n * found.risk)
-        others = found.n - min(found.events, found.n * found.risk)
+        events, others = found.events, found.n - found.events
+        if events and others:
+            events = max(events, found.n * found.risk)
+            others = max(others, found.n * (1.0 - found.risk))
         missing = [
             what
             for count, what in ((events, "events"), (others, "rows without the event"))

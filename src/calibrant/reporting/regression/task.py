@@ -170,6 +170,8 @@ def _correlation(rows: Any, level: float, random_state: int) -> tuple[Interval, 
 
 #: Parts of the probabilities of the outcomes, and of the rows by their std.
 PARTS, STD_PARTS = 10, 5
+#: Rows of a part by std, of which coverages at all levels make the typical error.
+COVERED_ROWS = 200
 #: An error counts as so many std at most: one outlier must not be the whole evidence.
 FARTHEST = 6.0
 #: How the checks are called, in their order.
@@ -208,7 +210,7 @@ def miscalibration_of_forecasts(
     part = equal_mass_groups(by_std, STD_PARTS)
     margin = MARGIN if margin is None else margin
     worth = 1.0 if cluster is None else mean_worth(held, ones, cluster, 1.0 - ALPHA)
-    low, high = coverage_error(score, len(held) * worth)
+    low, high = coverage_error(score, by_std, len(held) * worth)
     return Miscalibration(
         p_value=p_value,
         checks=dict(zip(CHECKS, own.tolist(), strict=True)),
@@ -222,20 +224,25 @@ def miscalibration_of_forecasts(
     )
 
 
-def coverage_error(score: np.ndarray, n: float) -> tuple[float, float]:
-    r"""Limits (95 %) of the root mean square, over levels, of the coverage of central intervals
-    less the level.
+def coverage_error(score: np.ndarray, std: np.ndarray, n: float) -> tuple[float, float]:
+    r"""Limits (95 %) of the root mean square, over levels and parts of the rows by their std, of
+    the coverage of central intervals less the level.
 
-    The coverages at levels a < b have the covariance a (1 - b) / n.
+    The coverages of n rows at levels a < b have the covariance a (1 - b) / n.
 
     Parameters
     ----------
     score : (n,) normal scores
+    std : (n,) standard deviations, or anything in their order
     n : rows that count as independent
     """
-    inside = np.sort(abs(2.0 * ndtr(score) - 1.0))
-    gap = np.searchsorted(inside, COVERAGES, side="right") / len(score) - COVERAGES
-    low, high = squared_limits(float(gap @ gap) / len(COVERAGES), _coverage_noise() / n)
+    part = equal_mass_groups(std, int(np.clip(n / COVERED_ROWS, 1, STD_PARTS)))
+    inside, total = abs(2.0 * ndtr(score) - 1.0), 0.0
+    for k in range(int(part.max()) + 1):
+        rows = np.sort(inside[part == k])
+        gap = np.searchsorted(rows, COVERAGES, side="right") / len(rows) - COVERAGES
+        total += float(gap @ gap) * len(rows) / (len(score) * len(COVERAGES))
+    low, high = squared_limits(total, np.tile(_coverage_noise() / n, int(part.max()) + 1))
     return min(low, 1.0), min(high, 1.0)
 
 
@@ -249,7 +256,7 @@ def _rows_wanted(margin: float) -> float:
     """Rows after which the upper limit of the coverage error of right error bars is the margin on
     average.
     """
-    noise = _coverage_noise()
+    noise = np.tile(_coverage_noise(), STD_PARTS)
     return (squared_limits(float(noise.sum()), noise)[1] / margin) ** 2
 
 
