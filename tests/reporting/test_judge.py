@@ -228,11 +228,11 @@ def test_a_group_that_is_surely_off_is_named():
     found = judged(group, WORDS, "none")
     assert found.state == "off, and no calibrator was tried"
     assert "They are off for site 3." in found.sentence
-    tried = replace(group, after=measured(), gain=gain(9.0))
+    tried = replace(group, after=measured(), gain=gain(9.0), untried=True)
     told = judged(tried, WORDS, "use").action
     assert told.startswith("Use the calibrated risks, but they are still off for site 3")
     assert "calibration by group is tried" in told
-    told = judged(replace(tried, by_group=True), WORDS, "use").action
+    told = judged(replace(tried, by_group=True, untried=False), WORDS, "use").action
     assert told == "Use the calibrated risks, but they are still off for site 3."
 
 

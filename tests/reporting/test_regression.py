@@ -10,6 +10,7 @@ from calibrant import metrics
 from calibrant.core.forecast_record import read_forecast
 from calibrant.core.joint_normal import gather
 from calibrant.errors import InputError
+from calibrant.reporting.judge import CALIBRATED
 from calibrant.reporting.regression.task import METRICS, REGRESSION
 from calibrant.reporting.report import Report
 from calibrant.reporting.states import alone
@@ -406,5 +407,6 @@ def test_intervals_without_an_end_are_drawn():
     assert "Intervals in order" in page
     width = found.to_dict()["metrics"]
     width = next(row for row in width if row["key"] == "width")["before"]["value"]
-    assert f"<dd>{width:.3g} → – <small>" in page
+    moved = found.to_dict()["verdict"]["state"] in CALIBRATED
+    assert f"<dd>{width:.3g}{' → –' if moved else ''} <small>" in page
     assert ">nan" not in page.lower()

@@ -250,7 +250,7 @@ def test_the_sentence_says_the_numbers_of_the_table(found):
             "of the time": scores["accuracy"]["before"]["value"],
         }[words]
         assert share == percent(value, 0)
-    within = re.search(r"then within ([\d.]+ points?)\.", sentence)
+    within = re.search(r"then typically within ([\d.]+ points?), and", sentence)
     assert (within is not None) == (said["verdict"]["state"] == "calibrate")
     if within is not None:
         assert within[1] == points(said["verdict"]["off_by"]["after"] / 100.0)

@@ -80,7 +80,7 @@ def test_verdict_on_an_overconfident_model(automatic):
     assert automatic["verdict"]["model"] == "overconfident"
     assert automatic["verdict"]["calibration"] == "use"
     assert automatic["verdict"]["sentence"].startswith("The model is too sure: ")
-    assert "Calibration clearly helps: the log loss falls by " in automatic["verdict"]["sentence"]
+    assert ", and the log loss falls by " in automatic["verdict"]["sentence"]
     assert automatic["calibrator"]["evaluation"] == "out-of-fold"
     assert automatic["confidence"]["in_sample"]
     assert by_key(automatic)["log_loss"]["change"]["meaning"] == "better"

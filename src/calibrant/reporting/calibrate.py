@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 
-#: Classes that the code of a calibrator names; more are called ``classes``.
+#: Classes that the code of a calibrator names; more, and names with signs, are called ``classes``.
 MOST_CLASSES = 10
 #: Rows below which nothing is calibrated: one for each fold.
 FOLDS = 5
@@ -525,7 +525,8 @@ def _choice_of_classes(calibrator: Any, record: Any) -> list[str]:
     made = made_by(
         clone(calibrator).set_params(inputs=record.kind, classes=None if usual else classes)
     )
-    if len(classes) > MOST_CLASSES:
+    plain = all(re.fullmatch(r"[\w .+-]*", str(name)) for name in classes)
+    if len(classes) > MOST_CLASSES or not plain:
         made = made.replace(repr(classes), "classes")
     tags = calibrator.tags
     # A choice that was given groups is fitted with them again, whether or not it uses them.

@@ -134,8 +134,7 @@ def test_the_fault_is_named_in_plain_words(risk, slope, words):
     fine = replace(off, p_value=0.5, low=0.0)
     told = verdict(Evidence(fine)).sentence
     assert told.startswith(
-        "Nothing is wrong that 200 events in 1,000 rows can show:"
-        f" {percent(risk)} predicted on average"
+        f"200 events in 1,000 rows show nothing wrong: {percent(risk)} predicted on average"
     )
 
 
