@@ -163,5 +163,5 @@ def test_wrong_error_bars_are_found_and_right_ones_shown_to_be_so():
 
 def test_as_many_error_bars_as_are_wanted_show_that_they_are_right():
     wanted = round(forecasts(100, 0).wanted)
-    high = [forecasts(wanted, seed).high for seed in range(20)]
-    assert np.median(high) == pytest.approx(0.02, rel=0.12)
+    shown = [forecasts(wanted, seed).high <= 0.02 for seed in range(40)]
+    assert 0.25 <= np.mean(shown) <= 0.75

@@ -152,6 +152,7 @@ def test_errors_of_the_confidence(found):
         f"{when} {said['binned'][when][bins]['ece']:.4f}"
         for when in ("before", "after")
         if said["binned"][when] is not None
+        and (when == "before" or said["verdict"]["state"] in CALIBRATED)
     ]
     start = f"{bins} bins: ECE {', '.join(words) if len(words) > 1 else words[0].split()[1]}"
     assert f'<output id="bins-value" for="bins-slider">{start}</output>' in found.to_html()
