@@ -90,6 +90,7 @@ STEPS = {
         Step("hoki.tables", None, TRAINED, TRAINED, ("mnist",), torch=True),
         Step("hoki.others", None, "", "", CLASSIFIERS),
         Step("hoki.cost", None, "", ""),
+        Step("hoki.search", None, "", "", (*NETWORKS, *CLASSIFIERS)),
     ),
 }
 

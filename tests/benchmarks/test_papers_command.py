@@ -46,7 +46,7 @@ def test_what_lacks_data_is_left_out_with_a_command_to_fetch(ran, monkeypatch, t
     assert ran == [["benchmarks.papers.hoki.cost"]]
     said = capsys.readouterr().out
     assert "-m benchmarks.data fetch 'network_outputs/*'` first" in said
-    assert "[3/4] hoki.others" in said
+    assert "[3/5] hoki.others" in said
 
 
 def test_what_trains_networks_says_that_it_needs_pytorch(ran, monkeypatch, tmp_path, capsys):
@@ -58,7 +58,7 @@ def test_what_trains_networks_says_that_it_needs_pytorch(ran, monkeypatch, tmp_p
     monkeypatch.setattr("benchmarks.papers.__main__.find_spec", lambda name: None)
     # The third command fails here.
     assert main(["hoki"]) == 1
-    assert len(ran) == 3
+    assert len(ran) == 4
     assert "lenet-5-mnist" not in " ".join(ran[0])
     assert capsys.readouterr().out.count("-m pip install torch` first") == 1
 

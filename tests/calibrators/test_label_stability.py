@@ -173,6 +173,7 @@ def test_a_model_with_predict_proba_serves_a_whole_calibrator():
         ({"scale": 0.0}, "scale"),
         ({"scale": "wide"}, "scale"),
         ({"n_draws": 0}, "n_draws"),
+        ({"search_rows": 0}, "search_rows"),
         ({"transform": shake}, "model"),
     ],
 )
@@ -243,3 +244,91 @@ def test_the_curve_refuses_several_rows_transforms_and_an_unfitted_search(predic
         moved.stability_curve(logits[:1])
     with pytest.raises(ValueError, match="not fitted"):
         cb.calibrators.LabelStability(inputs="logit").stability_curve(logits[:1])
+
+
+@pytest.fixture(scope="module")
+def many():
+    """3,000 rows of 20 classes, a network that is too sure."""
+    rng = np.random.default_rng(7)
+    logits = 3.0 * rng.standard_normal((3000, 20))
+    return logits, (logits + 2.0 * rng.gumbel(size=logits.shape)).argmax(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [({}, 3000), ({"noise": "uniform"}, 3000), ({"method": "sampled", "n_draws": 20}, 1200)],
+)
+def test_the_width_from_some_rows_is_that_of_all(many, options, count):
+    logits, y = (a[:count] for a in many)
+    some = cb.calibrators.LabelStability(inputs="logit", search_rows=300, **options).fit(logits, y)
+    every = cb.calibrators.LabelStability(inputs="logit", search_rows=None, **options).fit(
+        logits, y
+    )
+    assert some.scale_ == every.scale_
+    best = int(np.flatnonzero(every.scales_ == every.scale_)[0])
+    near = slice(best - 1, best + 2)
+    np.testing.assert_allclose(some.spread_[near], every.spread_[near], atol=1e-4)
+    assert 0.0 < np.abs(some.spread_ - every.spread_).max() < 0.02
+
+
+def test_all_rows_are_tried_at_few_widths(many, monkeypatch):
+    from calibrant._numerics import label_stability as kernel
+
+    tried, sums = [], kernel.spread_sums
+
+    def counted(logits, predicted, correct, weight, scales, noise):
+        tried.append((len(logits), len(scales)))
+        return sums(logits, predicted, correct, weight, scales, noise)
+
+    monkeypatch.setattr(kernel, "spread_sums", counted)
+    logits, y = many
+    cb.calibrators.LabelStability(inputs="logit").fit(logits, y)
+    assert tried[0] == (1000, 17)
+    assert {n for n, _ in tried[1:]} == {3000}
+    assert 3 <= sum(widths for _, widths in tried[1:]) <= 5
+    tried.clear()
+    cb.calibrators.LabelStability(inputs="logit", search_rows=None).fit(logits, y)
+    assert tried == [(3000, 17)]
+
+
+def test_the_search_climbs_where_its_rows_mislead(many):
+    """One row says nothing about the width; all rows do, neighbour by neighbour."""
+    logits, y = many
+    one = cb.calibrators.LabelStability(inputs="logit", search_rows=1).fit(logits, y)
+    every = cb.calibrators.LabelStability(inputs="logit", search_rows=None).fit(logits, y)
+    assert one.scale_ == every.scale_
+
+
+def test_weights_mean_repetition_in_the_rows_of_the_search(many):
+    logits, y = many
+    weight = np.random.default_rng(3).integers(0, 3, len(y))
+    options = {"inputs": "logit", "search_rows": 500}
+    weighted = cb.calibrators.LabelStability(**options).fit(logits, y, sample_weight=weight)
+    repeated = cb.calibrators.LabelStability(**options).fit(
+        np.repeat(logits, weight, axis=0), np.repeat(y, weight)
+    )
+    np.testing.assert_allclose(weighted.spread_, repeated.spread_, atol=1e-10)
+    assert weighted.scale_ == pytest.approx(repeated.scale_, rel=1e-12)
+
+
+def test_the_order_of_the_rows_does_not_matter_to_the_search(many):
+    logits, y = many
+    order = np.random.default_rng(5).permutation(len(y))
+    one = cb.calibrators.LabelStability(inputs="logit").fit(logits, y)
+    other = cb.calibrators.LabelStability(inputs="logit").fit(logits[order], y[order])
+    assert one.scale_ == other.scale_
+    np.testing.assert_allclose(one.spread_, other.spread_, atol=1e-10)
+
+
+@pytest.mark.parametrize("labels", ["none", "all right", "one wrong"])
+def test_a_search_without_wrong_rows_takes_the_spread_of_the_stability(many, labels):
+    logits, _ = many
+    y = logits.argmax(axis=1)
+    if labels == "one wrong":
+        y[7] = logits[7].argmin()
+    given = () if labels == "none" else (y,)
+    some, every = (
+        cb.calibrators.LabelStability(inputs="logit", search_rows=rows).fit(logits, *given)
+        for rows in (300, None)
+    )
+    assert some.scale_ == every.scale_

@@ -71,6 +71,10 @@ class LabelStability(
         Noise vectors for "sampled", input transformations for ``transform``.
     random_state : int or None, default 0
         Seed of the draws; the same draws serve fitting and scoring.
+    search_rows : int or None, default 1000
+        Rows on which "auto" tries all widths, spaced evenly in the order of the gaps of the wrong
+        and of the right rows. Widths about the best are then tried on all rows until none is
+        better: where the spread has one peak, the result is that of all rows at every width (None).
     transform : callable, optional
         ``transform(X, rng)`` returns transformed features; it is called ``n_draws`` times with one
         random generator. It requires ``X=`` at fit and score.
@@ -83,7 +87,8 @@ class LabelStability(
     ----------
     scale_ : the scale used (nan without noise).
     scales_, spread_ : (S,) the scales tried and the standard deviation of p-hat for each, with
-        ``scale="auto"``.
+        ``scale="auto"``: of all rows for the selected scale and its two neighbours, of
+        ``search_rows`` for the others.
     seed_ : the seed of the draws.
 
     Raises
@@ -129,6 +134,7 @@ class LabelStability(
         method: Literal["exact", "sampled"] = "exact",
         n_draws: int = 1000,
         random_state: int | None = 0,
+        search_rows: int | None = 1000,
         transform: Callable[..., Any] | None = None,
         model: Any = None,
         inputs: Inputs = "probability",
@@ -140,6 +146,7 @@ class LabelStability(
         self.method: Literal["exact", "sampled"] = method
         self.n_draws: int = n_draws
         self.random_state: int | None = random_state
+        self.search_rows: int | None = search_rows
         self.transform: Callable[..., Any] | None = transform
         self.model: Any = model
 
@@ -243,6 +250,8 @@ class LabelStability(
         ):
             raise InputError(f'scale must be "auto" or a positive number; got {self.scale!r}.')
         require_count("n_draws", self.n_draws)
+        if self.search_rows is not None:
+            require_count("search_rows", self.search_rows)
         if (self.transform is None) != (self.model is None):
             raise InputError(
                 "transform and model must be passed together, because the model predicts the"
@@ -262,20 +271,38 @@ class LabelStability(
             * RELATIVE_SCALES
             * (UNIFORM_WIDTH if self._noise == "uniform" else 1.0)
         )
-        correct = record.correct if record.labels is not None else np.zeros(len(record))
+        views, some = self._views(record), self.search_rows or len(record)
+        if some < len(record):
+            rows = _spaced(record, gap, some)
+            few = record.take(rows).weighted(np.ones(some))
+            spreads = self._spreads(few, [logits[rows] for logits in views], self.scales_)
+        else:
+            spreads = self._spreads(record, views, self.scales_)
+        # Up the hill on all rows, from the best of the few.
+        exact = np.full(len(self.scales_), some >= len(record))
+        while True:
+            best = int(spreads[0 if spreads[0].max() > 1e-12 else 1].argmax())
+            near = np.arange(max(best - 1, 0), min(best + 2, len(exact)))
+            near = near[~exact[near]]
+            if not len(near):
+                break
+            spreads[:, near] = self._spreads(record, views, self.scales_[near])
+            exact[near] = True
+        self.spread_, self.scale_ = spreads[0], float(self.scales_[best])
+
+    def _spreads(self, record: Any, views: list[np.ndarray], scales: np.ndarray) -> np.ndarray:
+        """Standard deviations of p-hat on one bin and of gamma at each of the scales, (2, S)."""
+        correct, w = _correct(record), record.weights
         if self.method == "exact" and self.transform is None:
             sums = kernel.spread_sums(
-                record.logits, record.predicted, correct, record.weights, self.scales_, self._noise
+                record.logits, record.predicted, correct, w, scales, self._noise
             )
         else:
-            views, w = self._views(record), record.weights
-            gammas = [self._stability(record, views, scale) for scale in self.scales_]
+            gammas = [self._stability(record, views, scale) for scale in scales]
             sums = np.array(
                 [[w.sum(), w @ correct, w @ g, w @ (g * g), w @ (g * correct)] for g in gammas]
             )
-        self.spread_, gamma_spread = _spreads(sums)
-        best = self.spread_ if self.spread_.max() > 1e-12 else gamma_spread
-        self.scale_ = float(self.scales_[best.argmax()])
+        return np.array(_spreads(sums))
 
     def _views(self, record: Any) -> list[np.ndarray]:
         """Return the logits to perturb: the record's own, or the model's for each transformed
@@ -321,6 +348,20 @@ def _typical(gap: np.ndarray, weight: np.ndarray) -> float:
     median = gap[order][np.searchsorted(np.cumsum(weight[order]), half)]
     mean = float(weight @ gap) / weight.sum()
     return float(median) or mean or 1.0
+
+
+def _correct(record: Any) -> np.ndarray:
+    """Whether each label is right; 0 for all without labels."""
+    return record.correct if record.labels is not None else np.zeros(len(record))
+
+
+def _spaced(record: Any, gap: np.ndarray, count: int) -> np.ndarray:
+    """``count`` rows at even steps of the weight, the wrong rows and then the right by their
+    gaps.
+    """
+    order = np.lexsort((gap, _correct(record)))
+    total = np.cumsum(record.weights[order])
+    return order[np.searchsorted(total, (np.arange(count) + 0.5) / count * total[-1], "right")]
 
 
 def _spreads(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
