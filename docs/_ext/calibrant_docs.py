@@ -58,6 +58,7 @@ GROUPS = {
     ),
     "Forecasts of a number and their error bars": (
         *("regression", "core.forecast", "core.joint_normal", "core.quantile_forecast"),
+        "core.student_forecast",
     ),
     "Decisions: sets, thresholds and costs": ("decisions",),
     "Questions: answers, many labels, ordered labels": ("questions",),

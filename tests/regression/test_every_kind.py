@@ -26,6 +26,7 @@ def _kinds(shape):
         "normal": normal,
         "quantiles": cb.QuantileForecast(LEVELS, normal.quantile(LEVELS)),
         "samples": cb.regression.SampleForecast(normal.sample(40, 1)),
+        "student": cb.regression.StudentForecast(mean, std, 5.0),
         "scipy t": as_forecast(stats.t(5, loc=mean, scale=std)),
         "scipy gamma": as_forecast(stats.gamma(np.exp(mean) + 1.0, scale=std)),
         "stretched": as_forecast(stats.t(5, loc=mean, scale=std)).stretched(2.0),

@@ -15,7 +15,6 @@ import numpy as np
 from benchmarks.papers import stored
 from benchmarks.papers.regression import data
 from benchmarks.papers.regression.methods import forecast
-from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
@@ -137,7 +136,7 @@ def cauchy():
         ("tenth of largest scale", scale > high),
     )
     for ax, (title, rows) in zip(axes, parts, strict=True):
-        intervals(ax, y[rows], stats.cauchy(np.zeros(rows.sum()), scale[rows]), title)
+        intervals(ax, y[rows], cb.regression.CauchyForecast(0.0, scale[rows]), title)
     return figure
 
 

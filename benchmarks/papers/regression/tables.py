@@ -17,6 +17,7 @@ from benchmarks.papers.regression.measure import averaged, judged
 from benchmarks.papers.regression.methods import METHODS
 from scipy import integrate, stats
 
+import calibrant as cb
 from calibrant import metrics
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -57,12 +58,12 @@ def cauchy(seed=0, n=data.TEST):
     """
     y, scale = data.cauchy(seed, n)
     narrow = scale < np.quantile(scale, 0.1)
-    zero = np.zeros(n)
+    forecast = cb.regression.CauchyForecast(0.0, scale)
     return {
-        "interval error": metrics.interval_calibration_error(y, stats.cauchy(zero, scale)),
-        "coverage of 90 % intervals": metrics.interval_coverage(y, stats.cauchy(zero, scale)),
+        "interval error": metrics.interval_calibration_error(y, forecast),
+        "coverage of 90 % intervals": metrics.interval_coverage(y, forecast),
         "the same, tenth of rows with the smallest scale": metrics.interval_coverage(
-            y[narrow], stats.cauchy(zero[narrow], scale[narrow])
+            y[narrow], forecast.take(narrow)
         ),
     }
 

@@ -18,6 +18,7 @@ from calibrant.core.metric_kinds import (
     WholeMetric,
 )
 from calibrant.core.quantile_forecast import SampleForecast
+from calibrant.core.student_forecast import StudentForecast
 from calibrant.errors import InputError
 
 __all__ = [
@@ -117,9 +118,9 @@ class ContinuousRankedProbabilityScore(
     Notes
     -----
     It is a proper score like the NLL, milder on single large errors, in the units of y. Use it for
-    selection, and where there is no density. It has a closed form for normal forecasts and samples
-    (their empirical distribution). For others it is twice the pinball loss at 400 levels, with an
-    error below 1e-3 std.
+    selection, and where there is no density. It has a closed form for normal, Student and Cauchy
+    forecasts and samples (their empirical distribution). For others it is twice the pinball loss at
+    400 levels, with an error below 1e-3 std.
 
     Examples
     --------
@@ -154,6 +155,8 @@ def _block_losses(block: Any, estimator: str) -> np.ndarray:
             / (size * (size - 1.0 if estimator == "fair" else size))
         )
         return np.abs(forecast.values - y[:, None]).mean(axis=1) - spread
+    if isinstance(forecast, StudentForecast):
+        return forecast.crps(y)
     levels = (np.arange(400) + 0.5) / 400.0
     gap = y[:, None] - forecast.quantile(levels)
     return 2.0 * np.mean(np.where(gap < 0.0, levels - 1.0, levels) * gap, axis=1)

@@ -3,6 +3,8 @@ from calibrant.core.forecast import NormalForecast as NormalForecast
 from calibrant.core.joint_normal import JointNormalForecast as JointNormalForecast
 from calibrant.core.quantile_forecast import QuantileForecast as QuantileForecast
 from calibrant.core.quantile_forecast import SampleForecast as SampleForecast
+from calibrant.core.student_forecast import CauchyForecast as CauchyForecast
+from calibrant.core.student_forecast import StudentForecast as StudentForecast
 from calibrant.regression.conformal import ConformalIntervals as ConformalIntervals
 from calibrant.regression.conformal import MondrianIntervals as MondrianIntervals
 from calibrant.regression.gaussian_process import GaussianProcessScale as GaussianProcessScale

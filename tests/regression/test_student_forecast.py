@@ -1,0 +1,201 @@
+"""Student and Cauchy forecasts: SciPy and the integral as references, exact in the tails, at the
+degrees of freedom where moments end, and with every calibrator by quantiles.
+"""
+
+import pickle
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import calibrant as cb
+from calibrant import metrics
+from calibrant._numerics import student
+from calibrant.errors import InputError
+from calibrant.regression import CauchyForecast, StudentForecast
+
+crps = metrics.continuous_ranked_probability_score
+DF = [0.6, 1.0, 1.5, 2.0, 2.5, 8.0, 1e3]
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(1)
+    return rng.normal(size=40), np.exp(rng.normal(size=40)), 3.0 * rng.normal(size=40)
+
+
+@pytest.mark.parametrize("df", DF)
+def test_it_equals_scipys_distribution(df, rows):
+    location, scale, y = rows
+    forecast, frozen = StudentForecast(location, scale, df), stats.t(df, location, scale)
+    np.testing.assert_allclose(forecast.cdf(y), frozen.cdf(y), rtol=1e-12)
+    np.testing.assert_allclose(forecast.log_density(y), frozen.logpdf(y), rtol=1e-11, atol=1e-12)
+    for q in (1e-5, 0.2, 0.5, 0.97):
+        np.testing.assert_allclose(forecast.quantile(q), frozen.ppf(q), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(forecast.interval(0.9), frozen.interval(0.9), rtol=1e-10)
+    assert metrics.negative_log_likelihood(y, forecast) == pytest.approx(
+        -frozen.logpdf(y).mean(), rel=1e-11
+    )
+
+
+def test_the_cauchy_distribution_by_hand():
+    forecast = CauchyForecast(1.0, [2.0, 2.0])
+    y = np.array([1.0, 3.0])
+    np.testing.assert_allclose(forecast.cdf(y), [0.5, 0.75])
+    np.testing.assert_allclose(np.exp(forecast.log_density(y)), [1 / (2 * np.pi), 1 / (4 * np.pi)])
+    # 2 / pi (z arctan z - log(1 + z^2) / 2 + log 2), times the scale.
+    expected = [4.0 / np.pi * np.log(2.0), 4.0 / np.pi * (np.pi / 4.0 + 0.5 * np.log(2.0))]
+    assert crps(y, forecast) == pytest.approx(np.mean(expected), rel=1e-12)
+    np.testing.assert_allclose(forecast.crps(y), expected, rtol=1e-12)
+    assert np.isnan(forecast.mean).all()
+    assert np.isnan(forecast.std).all()
+
+
+def integral(t, df):
+    """The integral of (F - [t <= u])^2, by quadrature in the logarithm of the far distance."""
+    tail = lambda v: special.stdtr(df, -np.exp(v)) ** 2 * np.exp(v)  # noqa: E731
+    reach = integrate.quad(tail, -40.0, 300.0 if df < 1.5 else 60.0, limit=2000)[0]
+    inner = integrate.quad(
+        lambda u: special.stdtr(df, u) ** 2 - special.stdtr(df, -u) ** 2, 0.0, abs(t), limit=500
+    )[0]
+    return 2.0 * reach + inner
+
+
+@pytest.mark.parametrize(
+    "df", [0.75, 0.9998, 0.99991, 1 - 1e-9, 1.0, 1 + 1e-12, 1.00009, 1.0002, 1.3, 2.0, 7.0, 1e6]
+)
+@pytest.mark.parametrize("t", [0.0, 0.7, -3.0, 40.0])
+def test_the_crps_is_the_integral(t, df):
+    forecast = StudentForecast([5.0], [10.0], df)
+    assert crps([5.0 + 10.0 * t], forecast) == pytest.approx(10.0 * integral(t, df), rel=1e-10)
+
+
+def test_the_crps_is_infinite_where_the_integral_is():
+    assert np.isinf(StudentForecast(0.0, [1.0, 1.0], [0.5, 0.2]).crps(np.zeros(2))).all()
+    assert np.isfinite(StudentForecast(0.0, [1.0], 0.51).crps(np.zeros(1))).all()
+
+
+def test_with_many_degrees_of_freedom_it_is_the_normal_forecast(rows):
+    location, scale, y = rows
+    normal = cb.NormalForecast(location, scale)
+    for df, tolerance in ((1e9, 1e-8), (1e15, 1e-13)):
+        forecast = StudentForecast(location, scale, df)
+        assert crps(y, forecast) == pytest.approx(crps(y, normal), rel=tolerance)
+        np.testing.assert_allclose(forecast.log_density(y), normal.log_density(y), rtol=1e-6)
+        np.testing.assert_allclose(forecast.std, scale, rtol=tolerance)
+        np.testing.assert_allclose(forecast.score(y), normal.score(y), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("df", [0.3, 1.0, 3.0, 30.0, 1e3, 1e10])
+def test_normal_scores_and_values_invert_each_other_far_out(df):
+    z = np.array([-60.0, -39.0, -37.0, -36.4, -20.0, -3.0, 0.0, 0.1, 8.0, 37.5, 38.0, 100.0])
+    t = student.values(z, np.full(z.shape, df))
+    finite = np.isfinite(t)
+    assert finite.sum() >= 4
+    assert (np.diff(t[finite]) > 0.0).all()
+    np.testing.assert_allclose(
+        student.scores(t[finite], np.full(finite.sum(), df)), z[finite], rtol=1e-10, atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("df", [1.0, 2.0])
+@pytest.mark.parametrize("t", [1e3, 1e7, 1e30, 1e70])
+def test_far_tails_have_their_closed_form(df, t):
+    tail = np.arctan(1.0 / t) / np.pi if df == 1.0 else 1.0 / (2.0 * t * t)
+    if df == 1.0 or t > 1e6:
+        score = student.scores(np.array([t]), np.array([df]))
+        np.testing.assert_allclose(score, -special.ndtri_exp(np.log(tail)), rtol=1e-12)
+
+
+def test_outcomes_of_any_size_have_finite_scores():
+    forecast = StudentForecast(0.0, np.full(4, 1e-30), [0.8, 1.0, 3.0, 1e6])
+    y = np.full(4, 1e30)
+    assert np.isfinite(forecast.score(y)).all()
+    assert np.isfinite(forecast.log_density(y)).all()
+    np.testing.assert_allclose(forecast.crps(y), 1e30, rtol=1e-3)
+
+
+def test_moments_end_where_they_do():
+    forecast = StudentForecast(3.0, np.full(5, 2.0), [0.5, 1.0, 1.5, 2.0, 4.0])
+    np.testing.assert_array_equal(forecast.mean, [np.nan, np.nan, 3.0, 3.0, 3.0])
+    np.testing.assert_array_equal(forecast.std, [np.nan, np.nan, np.inf, np.inf, np.sqrt(8.0)])
+    y = np.zeros(5)
+    with pytest.raises(InputError, match="use quantile-based methods"):
+        metrics.root_mean_squared_error(y, forecast)
+    with pytest.raises(InputError, match="standard deviation of the forecast must be finite"):
+        metrics.expected_normalized_calibration_error(np.zeros(3), forecast.take([2, 3, 4]))
+
+
+def test_rows_columns_and_joins(rows):
+    location, scale, y = rows
+    df = np.linspace(1.0, 9.0, 40)
+    forecast = StudentForecast(location, scale, df)
+    part = forecast.take([3, 1])
+    np.testing.assert_array_equal(part.quantile(0.9), forecast.quantile(0.9)[[3, 1]])
+    again = forecast.take(slice(0, 30)).joined([forecast.take(slice(30, None))])
+    np.testing.assert_array_equal(again.cdf(y), forecast.cdf(y))
+    two = StudentForecast(np.stack([location, y], 1), np.stack([scale, scale], 1), 3.0)
+    assert two.shape == (40, 2)
+    np.testing.assert_array_equal(two.column(0).df, np.full(40, 3.0))
+    narrow = CauchyForecast(location, scale).stretched(0.5)
+    assert type(narrow) is CauchyForecast
+    np.testing.assert_allclose(
+        narrow.quantile(0.9) - location, 0.5 * (CauchyForecast(0.0, scale).quantile(0.9))
+    )
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(forecast)).quantile(0.3), forecast.quantile(0.3)
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.0], [1.0], 0.0), "df must be positive; got 0"),
+        (([0.0], [1.0], [np.nan]), "df must be finite"),
+        (([0.0], [1.0], np.inf), "df must be finite"),
+        (([0.0], [-1.0], 3.0), "scale must be finite and positive; row 0 is -1"),
+        (([0.0, 1.0], [1.0], 3.0), "one shape, \\(2,\\), or be numbers; got scale of shape"),
+        (([0.0, 1.0], [1.0, 1.0], [[3.0], [3.0]]), "got location of shape"),
+        ((0.0, 1.0, 3.0), "location must be \\(n,\\)"),
+        ((["a"], [1.0], 3.0), "location must hold numbers"),
+    ],
+)
+def test_what_it_does_not_take_is_refused(arguments, message):
+    with pytest.raises(InputError, match=message):
+        StudentForecast(*arguments)
+
+
+def test_one_row_and_integers_are_taken():
+    forecast = StudentForecast([1], [2], 3)
+    assert forecast.quantile(0.5).tolist() == [1.0]
+    assert len(forecast) == 1
+
+
+@pytest.mark.parametrize(
+    "calibrator", [cb.regression.IntervalCalibration(), cb.regression.QuantileRecalibration()]
+)
+def test_scales_that_are_too_small_are_recalibrated_and_saved(calibrator, tmp_path):
+    """Outcomes are Cauchy with three times the scale."""
+    rng = np.random.default_rng(2)
+    scale = np.exp(0.5 * rng.normal(size=4000))
+    y = 3.0 * scale * rng.standard_cauchy(4000)
+    fit, test = slice(0, 2000), slice(2000, None)
+    forecast = CauchyForecast(0.0, scale)
+    cal = calibrator.fit(forecast.take(fit), y[fit])
+    result = cal.predict(forecast.take(test))
+    before, after = (
+        metrics.interval_calibration_error(y[test], f) for f in (forecast.take(test), result)
+    )
+    assert after < 0.03 < 0.15 < before
+    cal.save(tmp_path / "cal.calibrant")
+    again = cb.load(tmp_path / "cal.calibrant").predict(forecast.take(test))
+    np.testing.assert_array_equal(again.interval(0.8), result.interval(0.8))
+
+
+def test_a_report_judges_student_forecasts(tmp_path):
+    rng = np.random.default_rng(3)
+    location, scale = rng.normal(size=60), np.exp(0.4 * rng.normal(size=60))
+    y = location + scale * rng.standard_t(5, size=60)
+    result = cb.report(y, StudentForecast(location, scale, 5.0))
+    page = result.save(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "forecasts as distributions" in page
