@@ -50,6 +50,7 @@ CLASSIFIERS = tuple(
     for name in ("1layer-nn", "adaboost", "mondrian-forest", "random-forest", "xgboost")
     for data in ("kitti", "mnist")
 )
+MANY_CLASSES = "stage2/nn_imagenet1k_lite0_lowres"
 UNSEEN = tuple(f"stage2/{name}" for name in geometric.UNSEEN)
 STEPS = {
     "geometric": (
@@ -79,6 +80,7 @@ STEPS = {
     "gp": (
         Step("gp.cifar", "--outputs lenet-5-cifar10 --seeds 1", "", "", NETWORKS),
         Step("gp.run", None, "", "", CLASSIFIERS),
+        Step("gp.when", None, "", "", (*NETWORKS, *CLASSIFIERS, MANY_CLASSES)),
         Step("gp.figures", None, "", "", CLASSIFIERS),
     ),
     "regression": (
