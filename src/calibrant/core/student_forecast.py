@@ -64,6 +64,8 @@ class StudentForecast(FrozenForecast):
     """
 
     def __init__(self, location: ArrayLike, scale: ArrayLike, df: ArrayLike) -> None:
+        from scipy import stats
+
         require_same_order(scale, "scale", location, "location")
         names = {"location": location, "scale": scale, "df": df}
         arrays = {name: to_array(a, name).astype(np.float64) for name, a in names.items()}
@@ -78,18 +80,11 @@ class StudentForecast(FrozenForecast):
         require_positive_std(arrays["scale"], "scale")
         if not (arrays["df"] > 0.0).all():
             raise InputError(f"df must be positive; got {arrays['df'].min():g}; 1 is Cauchy's.")
-        self._set(**arrays)
-
-    def _set(self, location: Any, scale: Any, df: Any) -> None:
-        from scipy import stats
-
-        self.location, self.scale, self.df = location, scale, df
-        FrozenForecast.__init__(self, stats.t(df, location, scale))
+        self.location, self.scale, self.df = (arrays[name] for name in names)
+        super().__init__(stats.t(self.df, self.location, self.scale))
 
     def _pick(self, key: Any) -> "StudentForecast":
-        out = object.__new__(type(self))
-        out._set(self.location[key], self.scale[key], self.df[key])
-        return out
+        return StudentForecast(self.location[key], self.scale[key], self.df[key])
 
     def log_density(self, y: ArrayLike) -> np.ndarray:
         """Return the logarithm of the density at y."""
