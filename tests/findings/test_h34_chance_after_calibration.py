@@ -87,4 +87,4 @@ def test_rows_of_the_fit_have_none(forecasts):
     (part,) = made.to_dict()["outputs"]
     assert part["chance_after"] is None
     assert "up to" in repr(made)
-    assert re.search(r"up to [\d.]+ before", repr(made))
+    assert re.search(r"up to [\d.]+$", repr(made), re.MULTILINE)

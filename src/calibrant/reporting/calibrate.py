@@ -60,8 +60,6 @@ __all__ = [
 
 #: Classes that the code of a calibrator names; more, and names with signs, are called ``classes``.
 MOST_CLASSES = 10
-#: Rows below which nothing is calibrated: one for each fold.
-FOLDS = 5
 #: Message for a metric that the calibrated forecasts lack.
 NOTHING = Estimate(None)
 
@@ -318,8 +316,6 @@ def compare(
             calibration=record,
         )
     if not is_fitted(calibrator):
-        if n_splits is None and len(record) < FOLDS:
-            return Compared(record, None, calibrator, "none")
         found = cross_fit(
             calibrator, record, n_splits=n_splits, random_state=random_state, progress=progress
         )

@@ -46,6 +46,8 @@ from calibrant.reporting.summary import (
 )
 from calibrant.reporting.verdict import calibration_of, of_outputs
 
+#: Rows below which the default calibrator is not tried: one for each fold.
+FOLDS = 5
 IN_SAMPLE = "The calibrator was fitted on these rows, which cannot say whether it helps."
 __all__ = ["part_of", "summarise", "summary_of", "with_code"]
 
@@ -102,8 +104,11 @@ def summarise(
     measured = clustered(record if test is None else test, options.cluster, options.weight_kind)
     record, test = (measured, None) if test is None else (record, measured)
     settings = Settings.of(options, groups, measured, table.n_bins)
+    untried = calibrator is None and test is None and options.n_splits is None
     compared = {
-        name: compare(
+        name: Compared(record, None, one, "none")
+        if untried and len(record) < FOLDS
+        else compare(
             record,
             one,
             test=test,
