@@ -12,6 +12,7 @@ from typing import Any
 __all__ = [
     "MOST_SHOWN",
     "abridged",
+    "counted",
     "cut_note",
     "p_text",
     "percent",
@@ -200,3 +201,14 @@ def percent(value: float | None, digits: int = 1) -> str:
     if value is None:
         return "–"
     return f"{100.0 * value:.2g} %" if 0.0 < value < 0.01 else f"{100.0 * value:.{digits}f} %"
+
+
+def counted(n: float, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1.0, "row"), counted(2000.0, "event")
+    ('1 row', '2,000 events')
+    """
+    return f"{n:,.0f} {what}{'' if round(n) == 1 else 's'}"

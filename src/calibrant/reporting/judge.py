@@ -24,7 +24,6 @@ __all__ = [
     "Evidence",
     "Words",
     "advised_state",
-    "counted",
     "evidence_of",
     "judged",
 ]
@@ -142,17 +141,6 @@ class Words:
     columns: tuple[str, str] = ("predicted", "observed")
     remedy: str = "Calibration"
     untried: str = "No calibrator was tried; a report tries one by default."
-
-
-def counted(n: float, what: str) -> str:
-    """Return a number of things in words.
-
-    Examples
-    --------
-    >>> counted(1.0, "row"), counted(2000.0, "event")
-    ('1 row', '2,000 events')
-    """
-    return f"{n:,.0f} {what}{'' if round(n) == 1 else 's'}"
 
 
 def evidence_of(part: Measured, *, rates: bool) -> Evidence:
@@ -282,16 +270,10 @@ def judged(evidence: Evidence, words: Words, calibration: str) -> Verdict:
         "before": [100.0 * before.low, 100.0 * before.high],
         "after": None if after is None else 100.0 * after.high,
     }
-    code = _rows_to_fit(evidence.changed) if state == "it has changed" else []
+    code = []
+    if evidence.changed is not None and state == "it has changed":
+        code = [f"# names with _calibration: the rows since {evidence.changed.since} only"]
     return Verdict(state, sentence, action, words.model, calibration, off_by, code)
-
-
-def _rows_to_fit(changed: Changed | None) -> list[str]:
-    return (
-        []
-        if changed is None
-        else [f"# names with _calibration: the rows since {changed.since} only"]
-    )
 
 
 def _vetoed(evidence: Evidence, words: Words) -> tuple[str, str]:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from calibrant.core.cards import PROMISED, Tile
-from calibrant.core.text_table import p_text, percent, rounded
+from calibrant.core.text_table import counted, p_text, percent, rounded
 from calibrant.reporting.figures import dots, gap_words
-from calibrant.reporting.judge import CALIBRATED, counted
+from calibrant.reporting.judge import CALIBRATED
 
 __all__ = [
     "Tile",

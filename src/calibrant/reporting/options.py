@@ -3,7 +3,7 @@ measurement, once the options are read beside the rows.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
@@ -18,12 +18,19 @@ from calibrant.core.groups import WeightKind, label_columns
 from calibrant.errors import InputError
 from calibrant.reporting.drift import Times, read_times
 
-__all__ = ["Decisions", "ReportOptions", "Settings"]
+__all__ = ["Decisions", "ReportOptions", "Settings", "refuse_unknown"]
 
 #: Options that say how predictions are read; each kind takes some of them.
 READING = ("sample_weight", "inputs", "classes", "X", "reference", "outputs")
 #: Parts of a feature that is a number.
 PARTS = 5
+
+
+def refuse_unknown(options: Iterable[str], known: list[str]) -> None:
+    """Raise TypeError for an option that is not known, with those that are."""
+    for name in options:
+        if name not in known:
+            raise TypeError(f"report has no option {name!r}; it has {known}.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,9 +180,7 @@ class ReportOptions:
         """
         reads = inspect.signature(read).parameters
         known = [one.name for one in fields(cls) if one.name not in READING or one.name in reads]
-        for name in options:
-            if name not in known:
-                raise TypeError(f"report has no option {name!r}; it has {known}.")
+        refuse_unknown(options, known)
         return cls(**options)
 
     def require_event(self, event: Any) -> None:

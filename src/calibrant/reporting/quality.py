@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from calibrant._numerics.clusters import mean_worth
 from calibrant.calibrators.look_alike import copies_in
 from calibrant.core.guarantee import Known
-from calibrant.core.text_table import p_text, percent
+from calibrant.core.text_table import counted, p_text, percent
 
 if TYPE_CHECKING:
     from calibrant._numerics.bins import Distinct
@@ -337,8 +337,8 @@ def evaluation_cautions(evaluation: str, *, dated: bool = False) -> Iterator[Any
 def small(n: float) -> Iterator[Any]:
     """Yield a sentence if there are few rows."""
     if n < SMALL_SET:
-        rows = "is only 1 row" if round(n) == 1 else f"are only {n:,.0f} rows"
-        yield f"There {rows}, so all intervals are wide."
+        is_ = "is" if round(n) == 1 else "are"
+        yield f"There {is_} only {counted(n, 'row')}, so all intervals are wide."
 
 
 def _exchanged(counts: Any) -> Iterator[Any]:

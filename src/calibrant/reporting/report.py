@@ -42,6 +42,8 @@ OTHER_FILES = (
     ".ipynb",
     ".zip",
 )
+#: Names for the head of every page.
+NAMES = ("title", "model", "event", "period", "version")
 
 
 class Report(Shown):
@@ -205,23 +207,21 @@ def report(
         _require_known(options, summarise_rule, calibrator)
         return Report(summarise_rule(y, **options))
     y, P = outcomes_apart(y, P)
-    if isinstance(P, Mapping):
-        _require_known(options, summarise_models, calibrator)
-    with one_blas_thread():
-        if not isinstance(P, Mapping):
+    if not isinstance(P, Mapping):
+        with one_blas_thread():
             return Report(summarise(y, P, std, calibrator=calibrator, **options))
+    _require_known(options, summarise_models, calibrator)
+    with one_blas_thread():
         models = summarise_models(y, cast(Any, P), **options)
     return Report(replace(models, call=call_of(("y", "P"), None, options)))
-
-
-#: Names for the head of every page.
-NAMES = ("title", "model", "event", "period", "version")
 
 
 def _require_known(options: dict[str, Any], summarise: Callable[..., Any], calibrator: Any) -> None:
     """Refuse options that a page without calibration does not have; several models have no name of
     one.
     """
+    from calibrant.reporting.options import refuse_unknown
+
     if calibrator is not None:
         raise InputError(
             "calibrator must be None with several models, an audit or a rule, of which nothing is"
@@ -230,7 +230,4 @@ def _require_known(options: dict[str, Any], summarise: Callable[..., Any], calib
     named = inspect.signature(summarise).parameters
     known = [name for name, one in named.items() if one.kind is one.KEYWORD_ONLY]
     names = [name for name in NAMES if name != "model" or "P" not in named]
-    known = list(dict.fromkeys([*known, *names]))
-    for name in options:
-        if name not in known:
-            raise TypeError(f"report has no option {name!r} here; it has {known}.")
+    refuse_unknown(options, list(dict.fromkeys([*known, *names])))

@@ -4,8 +4,8 @@ sentence, and what the calibration does; and one verdict on several outputs.
 
 from typing import Any
 
-from calibrant.core.text_table import percent
-from calibrant.reporting.judge import STATES, Evidence, Words, counted
+from calibrant.core.text_table import counted, percent
+from calibrant.reporting.judge import STATES, Evidence, Words
 from calibrant.reporting.miscalibration import Miscalibration
 from calibrant.reporting.summary import Verdict
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.text_table import percent
+from calibrant.core.text_table import counted, percent
 from calibrant.displays.axes import COLOURS, scale_axes
 from calibrant.displays.event import DecisionCurveDisplay, GainDisplay, IsotonicCurveDisplay
 from calibrant.displays.reliability import ENOUGH_SCORES
@@ -26,7 +26,6 @@ from calibrant.reporting.figures import (
     points_along,
     present,
 )
-from calibrant.reporting.judge import counted
 from calibrant.reporting.markdown import Tile, advised, appendix, as_advised, bands, groups_tile
 from calibrant.reporting.page import gap_tile
 

@@ -14,6 +14,7 @@ from calibrant._numerics.intervals import wilson
 from calibrant._numerics.thresholds import probability_scale
 from calibrant.core.arrays import whole_rows
 from calibrant.core.guarantee import Known
+from calibrant.core.text_table import counted
 from calibrant.decisions.thresholds import NeymanPearsonClassifier
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import ReliabilityCurve
@@ -217,15 +218,14 @@ def _ranked(seen: Seen, found: EventQuality) -> Iterator[str]:
 
 def _few(found: Any) -> Iterator[str]:
     events = found.events
-    kinds = ((events, "event", "events"), (found.n - events, "other row", "other rows"))
-    for count, single, what in kinds:
+    for count, what in ((events, "event"), (found.n - events, "other row")):
         if count == 0:
-            yield f"There are no {what}: nothing here can say whether the risks are right."
+            yield f"There are no {what}s: nothing here can say whether the risks are right."
         elif count < FEW_EVENTS:
-            only = f"is only 1 {single}" if round(count) == 1 else f"are only {count:,.0f} {what}"
+            is_ = "is" if round(count) == 1 else "are"
             yield (
-                f"There {only}: below about {FEW_EVENTS} all intervals are"
-                " wide, whatever the number of rows."
+                f"There {is_} only {counted(count, what)}: below about {FEW_EVENTS} all intervals"
+                " are wide, whatever the number of rows."
             )
 
 
