@@ -2,8 +2,8 @@
 
 In worlds whose truth is known (``worlds.py``) calibrant is used as a person uses it, and what it
 says or does is judged by that truth. Printed by journey and in all: wrong advice, missed help,
-false comfort, false alarm, and doors that disagree; and what following the report costs. A fault that the product states the rate of (5 % of a test)
-counts as too many only beyond Monte Carlo.
+false comfort, false alarm, and doors that disagree; and what following the report costs. A fault
+that the product states the rate of (5 % of a test) counts as too many only beyond Monte Carlo.
 
 ``--at REV`` runs another revision by these same journeys; ``--beside FILE`` prints its outcomes,
 written by ``-o``, next to the new ones (default: ``before_527bd88.json``).
