@@ -6,7 +6,7 @@ import pytest
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.cli.gate import Gate, known
+from calibrant.cli.gate import Gate, known, metric_key
 
 
 @pytest.fixture
@@ -166,7 +166,26 @@ def test_gates(run, npz, gate, code):
 
 @pytest.mark.parametrize("gate", ["ec>0.02", "ece=0.02", "ece>x", "ece", "__import__>1"])
 def test_unreadable_gates_are_wrong_usage(run, npz, gate):
-    assert "a gate must be" in run("report", npz, "--fail-if", gate, code=2).output
+    assert "a gate must " in run("report", npz, "--fail-if", gate, code=2).output
+
+
+def test_a_metric_has_one_word_everywhere():
+    """A gate and ``--metric`` take the key, which JSON prints, or the name in Python; Python says
+    its name where it is asked for the key.
+    """
+    public = {name: getattr(metrics, name) for name in metrics.__all__}
+    keys = {name: metric.key for name, metric in public.items() if hasattr(metric, "key")}
+    assert len(keys) > 60
+    gates = {key for of in known().values() for key in of}
+    for name, key in keys.items():
+        assert metric_key(name) == metric_key(key) == key
+        if key in gates:
+            assert Gate.parse(f"{name}>1") == Gate.parse(f"{key}>1")
+        if key not in public:
+            with pytest.raises(AttributeError, match=rf"did you mean cb\.metrics\.{name}\?"):
+                getattr(cb.metrics, key)
+    with pytest.raises(ValueError, match=r"did you mean event_auroc\?"):
+        Gate.parse("AUROC > .8")
 
 
 def test_every_key_can_be_asked_for():
@@ -180,10 +199,10 @@ def test_every_key_can_be_asked_for():
     [
         (
             ["report", "--fail-if", "after.Brier score > 0.1"],
-            "the key of Brier score is brier_score",
+            "did you mean brier_score?",
         ),
-        (["report", "--fail-if", "RMSE>2"], "the key of RMSE is rmse"),
-        (["evaluate", "--fail-if", "O/E>2"], "the key of O/E is observed_expected_ratio"),
+        (["report", "--fail-if", "RMSE>2"], "did you mean rmse?"),
+        (["evaluate", "--fail-if", "O/E>2"], "did you mean observed_expected_ratio?"),
         (["report", "--calibrator", "isotonic"], "write --method isotonic."),
     ],
     ids=["shown", "shown of forecasts", "evaluate", "method"],

@@ -247,10 +247,12 @@ def _require_same_rows(first, ours, other, theirs):
 
 def _metrics(keys, domain):
     from calibrant import metrics
+    from calibrant.cli.gate import metric_key
     from calibrant.core.metric_kinds import Metric
 
     known = (getattr(metrics, name) for name in metrics.__all__)
     of_task = {one.key: one for one in known if isinstance(one, Metric) and one.domain is domain}
+    keys = [metric_key(word) for word in keys]
     unknown = next((key for key in keys if key not in of_task), None)
     if unknown is not None:
         raise click.UsageError(f"--metric must be one of {', '.join(of_task)}; got {unknown!r}.")

@@ -78,7 +78,7 @@ def estimate(
           --metric log_loss
       calibrant estimate new.csv --reference labelled.csv --fail-if "accuracy<0.9"
     """
-    from calibrant.cli.gate import failed
+    from calibrant.cli.gate import failed, metric_key
     from calibrant.cli.predictions import features_of, names_in_option, read_file
     from calibrant.core.reading import CLASSIFICATION, REGRESSION
     from calibrant.monitoring.estimates import estimates
@@ -101,7 +101,8 @@ def estimate(
         given["X"] = tuple(features_of(one.source, names, texts=True) for one in (old, new))
     usual = ("mae",) if old.domain is REGRESSION else ("accuracy",)
     P = new.said_like(old)
-    found = estimates(P, keys or usual, reference=(old.said, old.labels), **given)
+    keys = tuple(map(metric_key, keys)) or usual
+    found = estimates(P, keys, reference=(old.said, old.labels), **given)
     told = json.dumps([one.to_dict() for one in found], indent=1)
     say(told if as_json else "\n".join(map(str, found)))
     values = [

@@ -4,6 +4,7 @@ import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from calibrant.cli.methods import import_extensions
@@ -12,7 +13,7 @@ from calibrant.errors import InputError
 from calibrant.reporting.event.task import KEYS as OF_EVENTS
 from calibrant.reporting.measure import TABLES
 
-__all__ = ["Gate", "failed", "known"]
+__all__ = ["Gate", "failed", "known", "metric_key"]
 
 OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 #: Numbers of an audit of groups: key -> (name, key in the audit's summary).
@@ -34,6 +35,13 @@ def known() -> dict[str, dict[str, str]]:
     kinds = {one.predictions: TABLES[one].keys() for one in TABLES}
     groups = {key: name for key, (name, _) in OF_GROUPS.items()}
     return {"events": OF_EVENTS, **kinds, "groups": groups, "a monitor": OF_TIME}
+
+
+def metric_key(word: str) -> str:
+    """The key of a metric, from its key or from its name in Python; another word as it is."""
+    from calibrant import metrics
+
+    return getattr(getattr(metrics, word), "key", word) if word in metrics.__all__ else word
 
 
 @dataclass(frozen=True)
@@ -58,21 +66,19 @@ class Gate:
         Gate(when='before', metric='ece', sign='>', bound=0.02)
         """
         match = GRAMMAR.fullmatch(text)
-        key = None if match is None else match[2]
-        names = {one: name for of in known().values() for one, name in of.items()}
-        if match is None or key not in names:
-            shown = {said.lower(): one for one, name in names.items() for said in (one, name)}
-            meant = None if match is None else shown.get(match[2].lower())
-            listed = (f"of {what} {', '.join(keys)}" for what, keys in known().items())
+        if match is None:
             raise ValueError(
-                'a gate must be [before.|after.]METRIC OP NUMBER, such as "ece>0.02", with METRIC'
-                f" one {'; '.join(listed)}; got {text!r}"
-                + (
-                    f"; the key of {match[2]} is {meant}"
-                    if match is not None and meant is not None
-                    else ""
-                )
+                f'a gate must be [before.|after.]METRIC OP NUMBER, such as "ece>0.02"; got {text!r}'
             )
+        key, keys = metric_key(match[2]), known()
+        names = {key: name for of in keys.values() for key, name in of.items()}
+        if key not in names:
+            words = {word.lower(): key for key, name in names.items() for word in (key, name)}
+            within = sorted((word for word in words if key.lower() in word), key=len)
+            near = within or get_close_matches(key.lower(), words, n=1)
+            listed = "; ".join(f"of {what} {', '.join(of)}" for what, of in keys.items())
+            remedy = f"did you mean {words[near[0]]}?" if near else f"the keys are {listed}"
+            raise ValueError(f"a gate must name a metric; got {match[2]!r}; {remedy}")
         try:
             bound = float(match[4])
         except ValueError:

@@ -84,7 +84,11 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 
     def get(name: str) -> Any:
         if name not in table:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}{_suggestion(name)}")
+            places = () if name.startswith("_") else public
+            keyed = (n for n in places if getattr(get(n), "key", None) == name)
+            place = next((f"; did you mean cb{package[9:]}.{n}?" for n in keyed), None)
+            place = _suggestion(name) if place is None else place
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{place}")
         module = importlib.import_module(table[name])
         value = (
             _offered(module, name) if table[name] == f"{package}.{name}" else getattr(module, name)
