@@ -124,7 +124,7 @@ papers: $(VENV)/.dev ## the pages on the five papers, drawn anew, and what of th
 	@echo "The pages are drawn: open build/papers/index.html"
 
 picture: $(VENV)/.package ## draw the README's picture, and write what its code prints
-	$(BIN)/python tools/readme_picture.py
+	$(BIN)/python -m tools.readme_picture
 
 # -- Less often ---------------------------------------------------------------------------------------------------------
 

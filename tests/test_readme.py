@@ -2,6 +2,7 @@
 
 import os
 import re
+import struct
 import subprocess
 import sys
 import tomllib
@@ -12,12 +13,10 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant import metrics
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OF_THIS_MODEL = "the picture shows a model by scikit-learn 1.9; earlier ones train another"
 
 
 def rows(heading):
@@ -190,23 +189,15 @@ def test_links_are_absolute_once_the_project_has_a_home():
     assert all(link.startswith(home) if home else (ROOT / link).exists() for link in links)
 
 
-def test_the_picture_is_of_a_model_that_needs_calibration():
-    pytest.importorskip("sklearn", minversion="1.9", reason=OF_THIS_MODEL)
-    matplotlib = pytest.importorskip("matplotlib", reason="the picture's tool draws")
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-    from tools.readme_picture import draw
+def test_the_picture_is_the_first_screen_of_the_blocks_report():
+    """Its words are what the block prints; it is small, and of its size."""
+    from tools.readme_picture import OUTPUT, PICTURE, SIZE
 
-    y, before, after = draw()
-    axes = plt.gcf().axes
-    titles = [ax.get_title() for ax in axes]
-    assert titles[:2] == ["Predicted by the model", "Calibrated"]
-    legend = [text.get_text() for text in axes[2].get_legend().get_texts()]
-    assert legend == ["act on all", "act on none", "model", "calibrated"]
-    plt.close("all")
-    slope = metrics.calibration_slope.interval
-    assert slope(y, before).high < 0.5
-    assert slope(y, after).low < 1.0 < slope(y, after).high
-    assert metrics.log_loss(y, after) < 0.7 * metrics.log_loss(y, before)
-    at = metrics.net_benefit.with_options(threshold=0.75)
-    assert at(y, before) < 0.0 <= at(y, after)
+    printed = OUTPUT.search(README)[0]
+    assert "Calibrate\n" in printed
+    assert "where 95.4 % is predicted,\n60.7 % happens" in printed
+    assert "says 95 % where 61 % happens" in README
+    assert f"({PICTURE.relative_to(ROOT)})" in README
+    picture = PICTURE.read_bytes()
+    assert len(picture) < 100_000
+    assert struct.unpack(">II", picture[16:24]) == SIZE

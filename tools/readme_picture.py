@@ -1,22 +1,24 @@
-"""Write what the README shows: ``make picture`` draws its picture to docs/_static, runs its block
-of Python, and writes what that prints below it.
+"""Write what the README shows: ``make picture`` runs its block of Python, writes what that prints
+below it, and takes its picture: the first screen of the page of the block's report. The picture
+needs the browser that ``make system-deps`` installs.
 """
 
+import io
 import re
-import subprocess
 import sys
+import tempfile
+from contextlib import redirect_stdout
 from pathlib import Path
-
-import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
 
 import calibrant as cb
 
-__all__ = ["OUTPUT", "README", "draw", "predictions", "readme_code"]
+__all__ = ["OUTPUT", "PICTURE", "README", "SIZE", "block_report", "readme_code"]
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-PICTURE = ROOT / "docs" / "_static" / "risk.png"
+PICTURE = ROOT / "docs" / "_static" / "report.png"
+#: Width and height of the picture, in pixels.
+SIZE = (1180, 760)
 #: The output below the block of Python.
 OUTPUT = re.compile(r"(?<=```text\n)[^`]*(?=```)")
 
@@ -27,58 +29,42 @@ def readme_code():
     return code
 
 
-def predictions():
-    """Return the data of the picture: simulated hospital stays, whether the patient came back
-    within 30 days, and the risks by gradient boosting that was fitted to 400 other stays.
-
-    Enough rows are calibrated (4,000) and tested (10,000) that bands do not hide the curves.
-    """
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(14_400, 6))
-    log_odds = X @ [0.8, 0.6, 0.5, 0.4, 0.3, 0.2] - 1.0
-    y = (rng.random(len(X)) < 1 / (1 + np.exp(-log_odds))).astype(int)
-    model = HistGradientBoostingClassifier(min_samples_leaf=5, random_state=0)
-    p = model.fit(X[:400], y[:400]).predict_proba(X)[:, 1]
-    cal, test = slice(400, 4_400), slice(4_400, None)
-    return p[cal], y[cal], p[test], y[test]
+def block_report():
+    """Run the block; return what it prints, and the report that it makes."""
+    names, printed = {}, io.StringIO()
+    with redirect_stdout(printed):
+        exec(readme_code(), names)
+    y, risk = names["y"], names["risk"]
+    return printed.getvalue(), cb.report(y[3000:], risk[3000:], calibrator=names["cal"])
 
 
-def draw():
-    """Draw calibration curves before and after, and decision curves of both; return the true
-    outcomes of the test rows, their risks, and their calibrated risks.
-    """
-    import matplotlib.pyplot as plt
+def save_first_screen(report):
+    """Save the first screen of the report's page, with a palette of 128 colours."""
+    from PIL import Image
+    from tools.look_at_pages import browser, served
 
-    p_cal, y_cal, p, y = predictions()
-    q = cb.AutoCalibrator().fit(p_cal, y_cal).predict_proba(p)[:, 1]
-    left, middle, right = plt.figure(figsize=(13, 4.8), layout="constrained").subplots(1, 3)
-    curve = cb.displays.ReliabilityDisplay.from_predictions
-    curve(y, p, smooth="loess", ax=left, name="Predicted by the model")
-    curve(y, q, smooth="loess", ax=middle, name="Calibrated")
-    decision = cb.displays.DecisionCurveDisplay.from_predictions
-    decision(y, p, ax=right, name="model")
-    decision(y, q, ax=right, name="calibrated")
-    right.set_title("Net benefit of acting on the risk", fontsize="medium")
-    return y, p, q
+    width, height = SIZE
+    screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as profile:
+        report.save(Path(folder) / "report.html")
+        with served(folder) as address:
+            driver = browser(profile)
+            driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+            driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+            driver.get(f"{address}/report.html")
+            shown = Image.open(io.BytesIO(driver.get_screenshot_as_png()))
+            driver.quit()
+    shown.convert("RGB").quantize(128).save(PICTURE, optimize=True)
 
 
 def main():
-    """Save the picture, and write the output of the block."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-
-    draw()
-    plt.gcf().savefig(PICTURE, dpi=90, bbox_inches="tight", metadata={"Software": None})
-    plt.close("all")
-    print(f"wrote {PICTURE.relative_to(ROOT)}, {PICTURE.stat().st_size // 1024} KiB")
-    made = subprocess.run(
-        [sys.executable, "-c", readme_code()], capture_output=True, text=True, check=True
-    )
+    """Write the output of the block, and save the picture."""
+    printed, report = block_report()
     text = README.read_text(encoding="utf-8")
-    README.write_text(OUTPUT.sub(lambda _: made.stdout, text), encoding="utf-8")
+    README.write_text(OUTPUT.sub(lambda _: printed, text), encoding="utf-8")
     print("wrote the output in README.md")
+    save_first_screen(report)
+    print(f"wrote {PICTURE.relative_to(ROOT)}, {PICTURE.stat().st_size // 1024} KiB")
     return 0
 
 
