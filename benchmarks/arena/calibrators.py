@@ -8,6 +8,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 __all__ = ["LEFT_OUT", "LIMITS", "Limit", "Method", "code_of", "discovered", "without_words"]
@@ -110,16 +111,27 @@ def code_of(*classes):
         if path in seen:
             continue
         seen.add(path)
-        names = re.findall(r"from calibrant\.([\w.]+) import", path.read_text(encoding="utf-8"))
-        files = [
-            root.joinpath(*name.split(".")).with_suffix(".py")
-            for name in names
-            if name.split(".")[0] in METHOD_FOLDERS
-        ]
-        todo += [file for file in files if file.exists()]
+        todo += _imported(root, path)
     for path in sorted(seen):
-        digest.update(without_words(path.read_text(encoding="utf-8")).encode())
+        digest.update(_code_in(path))
     return digest.hexdigest()[:12]
+
+
+@cache
+def _imported(root, path):
+    """The files of methods that a file imports."""
+    names = re.findall(r"from calibrant\.([\w.]+) import", path.read_text(encoding="utf-8"))
+    files = (
+        root.joinpath(*name.split(".")).with_suffix(".py")
+        for name in names
+        if name.split(".")[0] in METHOD_FOLDERS
+    )
+    return [file for file in files if file.exists()]
+
+
+@cache
+def _code_in(path):
+    return without_words(path.read_text(encoding="utf-8")).encode()
 
 
 def without_words(source):
