@@ -14,6 +14,7 @@ __all__ = [
     "content_seed",
     "draw_hits",
     "draw_shared_hits",
+    "drawn_by_score",
     "entry_codes",
     "halves",
     "hit_drawer",
@@ -348,6 +349,18 @@ def hit_drawer(
         return (np.bincount(row, weights=each) / times)[back]
 
     return drawn
+
+
+#: Rows for each distinct score from which outcomes are drawn by score.
+ROWS_FOR_EACH = 20
+
+
+def drawn_by_score(scores: int, weight: np.ndarray, cluster: np.ndarray | None) -> bool:
+    """Whether the numbers of hits at each of so many distinct scores are binomial, and fewer by
+    far than the rows.
+    """
+    many = len(weight) >= ROWS_FOR_EACH * scores
+    return many and cluster is None and bool((weight == 1.0).all())
 
 
 def score_drawer(

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.optimize import brentq
 
+from calibrant._numerics.bootstrap import drawn_by_score
 from calibrant._numerics.logistic import sigmoid
 from calibrant._numerics.smoothing import (
     deposit,
@@ -332,11 +333,23 @@ class IntegratedCalibrationIndex(
         return self._prepared_of(record)(record.pair(self.target)[1])
 
     def _prepared_of(self, record: Any) -> Any:
+        return self._gaps(record.weights, *self._smoothed_of(record))
+
+    def _smoothed_of(self, record: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
         # The mean gap, its quantiles and their null distributions share one smoother.
         key, smoothers = (self.smoother, self.span, self.target), record.derived.smoothers
         if key not in smoothers:
             smoothers[key] = self._smoothed(record.pair(self.target)[0], record.weights)
-        return self._gaps(record.weights, *smoothers[key])
+        return smoothers[key]
+
+    def _drawn(self, record: Any, n_draws: int, rng: np.random.Generator) -> list[float]:
+        x, mass, _, recalibrated = self._smoothed_of(record)
+        if not drawn_by_score(len(x), record.weights, record.cluster):
+            return super()._drawn(record, n_draws, rng)
+        # The curve depends on the mean outcome at each score only, which is binomial.
+        value = self._gaps(mass, x, mass, np.arange(len(x)), recalibrated)
+        times, chance = mass.astype(np.int64), np.minimum(x, 1.0)
+        return [value(rng.binomial(times, chance) / mass) for _ in range(n_draws)]
 
     def _prepared(self, score: np.ndarray, weight: np.ndarray) -> Any:
         return self._gaps(weight, *self._smoothed(score, weight))

@@ -114,17 +114,19 @@ class PairMetric(
         require_level(level)
         require_resamples(n_draws)
         record = in_order(record)
-        (score, hit), weight, rng = (
-            record.pair(self.target),
-            record.weights,
-            null_generator(random_state),
-        )
-        prepared, draw = self._prepared_of(record), hit_drawer(score, hit, weight, record.cluster)
-        drawn = [prepared(draw(rng)) for _ in range(n_draws)]
+        drawn = self._drawn(record, n_draws, null_generator(random_state))
         low, high = np.quantile(drawn, [0.5 - 0.5 * level, 0.5 + 0.5 * level])
-        return Interval(
-            float(np.mean(drawn)), float(low), float(high), level, "null", float(weight.sum())
+        total = float(record.weights.sum())
+        return Interval(float(np.mean(drawn)), float(low), float(high), level, "null", total)
+
+    def _drawn(self, record: Any, n_draws: int, rng: np.random.Generator) -> list[float]:
+        """The metric over outcomes drawn from the scores, one value a draw."""
+        score, hit = record.pair(self.target)
+        prepared, draw = (
+            self._prepared_of(record),
+            hit_drawer(score, hit, record.weights, record.cluster),
         )
+        return [prepared(draw(rng)) for _ in range(n_draws)]
 
     def _value(self, record: Any) -> float:
         score, hit = record.pair(self.target)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._numerics import bins
-from calibrant._numerics.bootstrap import hit_drawer, null_generator
+from calibrant._numerics.bootstrap import drawn_by_score, hit_drawer, null_generator
+from calibrant._numerics.smoothing import pooled_scores
 from calibrant.core.exports import __version__
 from calibrant.core.groups import in_order
 from calibrant.core.guarantee import Known, plain
@@ -195,23 +196,30 @@ def chance_error(
     to. "High" is the ``level`` quantile.
     """
     record, sums, total = seen.drawn, seen.counts.bins[n_bins], seen.counts.total[0]
-    confidence, weight = record.confidence, record.weights
+    confidence = record.confidence
     index = bins.equal_width_index(confidence, n_bins, record.resolution)
     observed = float(np.abs(sums[:, 1] - sums[:, 2]).sum() / total)
     rng = null_generator(random_state)
     count = int(np.clip(DRAWS / len(record), 100, n_resamples))
-    draw = hit_drawer(confidence, record.correct, weight, record.cluster)
-    drawn = (
-        np.array(
-            [
-                np.abs(np.bincount(index, weight * draw(rng), n_bins) - sums[:, 1]).sum()
-                for _ in range(count)
-            ]
-        )
-        / total
-    )
+    hits = _hits_of_bins(record, index, n_bins, count, rng)
+    drawn = np.abs(hits - sums[:, 1]).sum(axis=1) / total
     p_value = float((1 + (drawn >= observed).sum()) / (1 + count))
     return Chance(observed, float(drawn.mean()), float(np.quantile(drawn, level)), p_value)
+
+
+def _hits_of_bins(
+    record: Any, index: np.ndarray, n_bins: int, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """The hits in each bin, (count, n_bins), drawn from the confidences of the rows."""
+    confidence, weight = record.confidence, record.weights
+    _, mass, place = pooled_scores(confidence, weight)
+    if not drawn_by_score(len(mass), weight, record.cluster):
+        draw = hit_drawer(confidence, record.correct, weight, record.cluster)
+        return np.array([np.bincount(index, weight * draw(rng), n_bins) for _ in range(count)])
+    cells, cell = np.unique(index * len(mass) + place, return_inverse=True)
+    rows, total = bins.grouped_sums(cell, len(cells), [confidence], weight).T
+    hits = rng.binomial(rows.astype(np.int64), np.minimum(total / rows, 1.0), (count, len(cells)))
+    return np.array([np.bincount(cells // len(mass), drawn, n_bins) for drawn in hits])
 
 
 #: What is estimated, by the target of a report; by None for forecasts.
