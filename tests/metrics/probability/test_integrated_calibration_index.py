@@ -110,3 +110,19 @@ def test_the_spline_may_smooth():
 def test_refusals(options):
     with pytest.raises(InputError, match="must be"):
         metrics.integrated_calibration_index(Y, P, **options)
+
+
+@pytest.mark.parametrize("scores", [np.linspace(0.0, 1.0, 101), np.array([0.0, 1.0])])
+def test_outcomes_drawn_by_score_have_the_law_of_those_drawn_by_row(scores):
+    rng = np.random.default_rng(0)
+    p = rng.choice(scores, 4_000)
+    y = (rng.random(4_000) < p).astype(int)
+    y[0], p[0] = 1, 1.0
+    index = metrics.integrated_calibration_index
+    by_score = index.null_of(read(p, y), n_draws=2_000)
+    # Weights that sum to the rows, but are not all 1, are drawn by row.
+    by_row = index.null_of(read(p, y, sample_weight=np.ones(4_000) * (1.0 + 1e-12)), n_draws=2_000)
+    of_score = np.array([by_score.value, by_score.low, by_score.high])
+    of_row = np.array([by_row.value, by_row.low, by_row.high])
+    np.testing.assert_allclose(of_score, of_row, rtol=0.06, atol=1e-9)
+    assert of_score[0] > 0.0 or len(scores) == 2
