@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import calibrant as cb
 from calibrant import metrics
@@ -323,3 +324,63 @@ def test_times_and_groups_of_a_report(kind, run, forecasts, tmp_path):
         "holds no 'age'"
         in run("report", path, *options, "--force", "--features", "age", code=1).stderr
     )
+
+
+#: Columns of files as forecasting libraries write them: library -> (arguments, {column: level}).
+LIBRARIES = {
+    "AutoGluon": ([], {"0.1": 0.1, "0.5": 0.5, "0.9": 0.9}),
+    "Nixtla": ([], {"ETS-lo-90": 0.05, "ETS-lo-80": 0.1, "ETS-hi-80": 0.9, "ETS-hi-90": 0.95}),
+    "Nixtla, a network": ([], {"NHITS-lo-80": 0.1, "NHITS-median": 0.5, "NHITS-hi-80": 0.9}),
+    "Darts": ([], {"sales_q0.05": 0.05, "sales_q0.50": 0.5, "sales_q0.95": 0.95}),
+    "Prophet": (
+        ["--quantiles", "yhat_lower=0.1,yhat_upper=0.9"],
+        {"yhat_lower": 0.1, "yhat_upper": 0.9},
+    ),
+}
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_of_forecasting_libraries_are_read(run, tmp_path, forecasts, library, kind):
+    y, mean, std = forecasts
+    arguments, levels = LIBRARIES[library]
+    quantiles = {name: mean + std * stats.norm.ppf(level) for name, level in levels.items()}
+    beside = {"ds": np.arange(len(y)), "y": y, "mean" if library == "AutoGluon" else "ETS": mean}
+    path = write(tmp_path / f"f.{kind}", {**beside, **quantiles})
+    result = json.loads(run("evaluate", path, *arguments, "--json").stdout)
+    values = np.column_stack(list(quantiles.values()))
+    same = cb.QuantileForecast(list(levels.values()), values)
+    shown = by_key(result)["crps"]["before"]["value"]
+    assert shown == pytest.approx(metrics.continuous_ranked_probability_score(y, same))
+    # The calibrated quantiles stand in the same columns.
+    run("fit", path, *arguments, "-o", tmp_path / "c.calibrant")
+    run("apply", tmp_path / "c.calibrant", path, *arguments, "-o", tmp_path / f"out.{kind}")
+    written = read(tmp_path / f"out.{kind}")
+    assert set(written) >= {*beside, *quantiles}
+    low, *_, high = (np.asarray(written[name], dtype=float) for name in levels)
+    assert abs(high - low).mean() > 1.2 * abs(values[:, -1] - values[:, 0]).mean()
+
+
+def test_one_of_several_series_must_be_named(run, tmp_path, forecasts):
+    y, mean, std = forecasts
+    shifts = {"lo": -std, "hi": std}
+    ends = {f"{name}-{end}-90": mean + shifts[end] for name in ("ETS", "Naive") for end in shifts}
+    path = write(tmp_path / "f.csv", {"y": y, **ends})
+    said = run("evaluate", path, code=1).stderr
+    assert "quantiles of 2 series, ETS, Naive; name one, as in --quantiles ETS" in said
+    run("evaluate", path, "--quantiles", "Naive")
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("lower=0.1,upper=80", "a level between 0 and 1; got '80'"),
+        ("lower=0.1,uper=0.9", "has no 'uper' but y, lower, upper"),
+        (None, "--quantiles lower=0.1,upper=0.9 for intervals of 80 %"),
+    ],
+)
+def test_ends_of_intervals_need_their_levels(run, tmp_path, forecasts, option, said):
+    y, mean, std = forecasts
+    path = write(tmp_path / "f.csv", {"y": y, "lower": mean - std, "upper": mean + std})
+    arguments = [] if option is None else ["--quantiles", option]
+    assert said in run("evaluate", path, *arguments, code=1).stderr

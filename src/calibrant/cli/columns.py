@@ -67,10 +67,17 @@ def find(source: Any, columns: "Columns", prefer: str | None) -> tuple[Any, str,
         )
         if names:
             return names, kind, classes
+    ends = [name for name in source.content if name.lower().endswith(("lower", "upper"))][:2]
+    remedy = (
+        f"give the ends of its intervals their levels, --quantiles {ends[0]}=0.1,{ends[1]}=0.9 for"
+        " intervals of 80 %"
+        if len(ends) == 2
+        else 'name yours with --risk, --probabilities "a,b,c" (or "score_*", a star for the class)'
+        " or --logits; name forecasts of a number with --mean and --std, or --quantiles"
+    )
     raise InputError(
         f"{source.path} must have columns of predictions such as p_CLASS, one for each class; it"
-        f' has {source.described()}; name yours with --risk, --probabilities "a,b,c" (or "score_*",'
-        " a star for the class) or --logits; name forecasts of a number with --mean and --std."
+        f" has {source.described()}; {remedy}."
     )
 
 

@@ -30,7 +30,7 @@ from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, re
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.record import SHOWN, entries_of, fields_in, nested_in
 from calibrant.questions.values import Batch, Fields, is_a
-from calibrant.tables.columns import starred_levels
+from calibrant.tables.columns import quantile_levels
 from calibrant.tables.sources import reading_file
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ForecastFile(DataFile):
     @classmethod
     def found_in(cls, source: Any) -> str | None:
         """Find mean and std, two quantiles or more, or samples."""
-        content, levels = source.content, starred_levels(source.content, "q_*")
+        content, levels = source.content, quantile_levels(source.content)
         if "mean" in content and "std" in content:
             return "mean"
         arrays = source.kind == "npz" and (
@@ -217,9 +217,10 @@ def _forecast_names(source: Any, columns: "Columns") -> Any:
         if "samples" in source.content:
             return {"samples": ["samples"]}, None, None
     given = {columns.mean, columns.std} != {None}
-    pairs = [] if given or "mean" in source.content else _pairs(source)
-    if not given and (columns.quantiles is not None or not ("mean" in source.content or pairs)):
-        levels = starred_levels(source.content, columns.quantiles or "q_*")
+    normal = {"mean", "std"} <= {*source.content}
+    pairs = [] if given or normal else _pairs(source)
+    if not given and (columns.quantiles is not None or not (normal or pairs)):
+        levels = quantile_levels(source.content, columns.quantiles or "auto")
         if len(levels) > 1:
             ordered = sorted(levels, key=lambda name: levels[name])
             return {"quantiles": ordered}, None, [levels[name] for name in ordered]

@@ -132,7 +132,11 @@ FORECASTS = (
     click.option(
         "--quantiles",
         metavar="NAMES",
-        help='Quantile forecasts: columns, with a star for the level (default "q_*").',
+        help=(
+            'Quantile forecasts: columns with a star for the level ("q_*"), ends of intervals'
+            ' ("lower=0.1,upper=0.9"), or one series of Darts or Nixtla. Found by themselves:'
+            " q_0.1, 0.1 (AutoGluon), NAME_q0.1 (Darts), NAME-lo-80 (Nixtla)."
+        ),
     ),
     click.option(
         "--std",

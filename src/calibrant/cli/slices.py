@@ -42,7 +42,7 @@ from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
 from calibrant.monitoring.claims import PitClaim, ScoreClaim
 from calibrant.monitoring.monitor import drift_curve
-from calibrant.tables.columns import starred, starred_levels
+from calibrant.tables.columns import quantile_levels, starred
 from calibrant.tables.engines.choosing import choose, columns_of
 from calibrant.tables.evaluate import evaluate
 from calibrant.tables.sources import open_source, parts_of
@@ -300,10 +300,10 @@ def _of_numbers(kinds, columns, target):
         raise click.UsageError(
             "--target needs predictions of classes; these are forecasts of a number; leave it out."
         )
-    normal, quantiles = {"mean", "std"} <= {*kinds}, len(starred_levels(kinds, "q_*")) > 1
+    normal, quantiles = {"mean", "std"} <= {*kinds}, len(quantile_levels(kinds)) > 1
     label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")
     if columns.quantiles or not (columns.mean or columns.std or normal or not quantiles):
-        return {"label": label, "quantiles": columns.quantiles or "q_*"}
+        return {"label": label, "quantiles": columns.quantiles or "auto"}
     return {"label": label, "mean": columns.mean or "mean", "std": columns.std or "std"}
 
 

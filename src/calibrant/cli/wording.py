@@ -42,6 +42,7 @@ OPTIONS = tuple(
         r'missing="skip"': "--skip-missing",
         r"\bn_bins\b": "--bins",
         r"probabilities='p'": "--probabilities p",
+        r'quantiles="([^"]*)"': r"--quantiles \1",
         r"\bcheckpoint=": "--resume",
         r'(?<!--)\bengine="auto"': "--engine auto",
         r"(?<!--)\b(probabilities|score|predicted|mean|std|reference)=": r"--\1",

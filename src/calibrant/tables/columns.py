@@ -1,5 +1,6 @@
 """The roles of a table's columns, and the columns of a batch as arrays."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,8 +28,8 @@ __all__ = [
     "mixed",
     "numbers",
     "present",
+    "quantile_levels",
     "starred",
-    "starred_levels",
     "whole_numbers",
 ]
 
@@ -320,12 +321,12 @@ def forecast_layout(
         return _there(Layout("forecast", (mean, std), None, *beside), names)
     if mean is not None or std is not None:
         raise InputError("pass mean= and std=, or quantiles=, not both.")
-    found = starred_levels(names, quantiles)
+    found = quantile_levels(names, quantiles)
     if len(found) < 2:
         listed = ", ".join(list(names)[:20])
         raise InputError(
-            f'quantiles must be a pattern such as "q_*" that matches at least two columns; got'
-            f" {quantiles!r} for {listed}."
+            'quantiles must be a pattern such as "q_*", ends such as "lower=0.1,upper=0.9", or a'
+            f" series, and name at least two columns; got {quantiles!r} for {listed}."
         )
     ordered = sorted(found, key=lambda name: found[name])
     return _there(
@@ -385,13 +386,88 @@ def starred(names: Any, pattern: Any) -> dict[str, str]:
     )
 
 
-def starred_levels(names: Any, pattern: str) -> dict[str, float]:
-    """Quantile columns -> levels: names whose star stands for a number between 0 and 1."""
-    found = {}
+#: Quantile columns of a series: NAME_q0.05 (Darts), NAME-lo-90 and NAME-median (Nixtla).
+SERIES = re.compile(
+    r"(?P<series>.+)(_q(?P<level>0?\.\d+)|-(?P<end>lo|hi)-(?P<width>\d+(\.\d+)?)|-median)"
+)
+
+
+def quantile_levels(names: Iterable[str], pattern: str = "auto") -> dict[str, float]:
+    """Quantile columns -> levels between 0 and 1.
+
+    Parameters
+    ----------
+    names : names of the columns
+    pattern : str, default "auto"
+        A star for the level, as in "q_*"; the ends of intervals, as in "lower=0.1,upper=0.9"; the
+        name of one series of Darts or Nixtla; or "auto": q_0.05 or 0.05 (AutoGluon), or the columns
+        of the only such series.
+
+    Examples
+    --------
+    >>> quantile_levels(["q_0.1", "q_0.9"]), quantile_levels(["mean", "0.1", "0.9"])
+    ({'q_0.1': 0.1, 'q_0.9': 0.9}, {'0.1': 0.1, '0.9': 0.9})
+    >>> quantile_levels(["ds", "y", "ETS", "ETS-lo-90", "ETS-hi-90"])
+    {'ETS-lo-90': 0.05, 'ETS-hi-90': 0.95}
+    >>> quantile_levels(["yhat_lower", "yhat_upper"], "yhat_lower=0.1,yhat_upper=0.9")
+    {'yhat_lower': 0.1, 'yhat_upper': 0.9}
+    """
+    listed = list(names)
+    if "=" in pattern:
+        ends = dict(part.strip().rpartition("=")[::2] for part in pattern.split(","))
+        absent = [name for name in ends if name not in listed]
+        if absent:
+            raise InputError(
+                f"quantiles must name columns of the table; it has no {absent[0]!r} but"
+                f" {', '.join(listed[:12])}."
+            )
+        return {name: _level(text, pattern) for name, text in ends.items()}
+    if "*" in pattern:
+        return _starred_levels(listed, pattern)
+    series = _series(listed)
+    if pattern != "auto":
+        return series.get(pattern, {})
+    usual = (_starred_levels(listed, "q_*"), _starred_levels(listed, "*"))
+    quantiles = next((levels for levels in usual if len(levels) > 1), None)
+    if quantiles is None and len(series) > 1:
+        raise InputError(
+            f"the table has quantiles of {len(series)} series, {', '.join(list(series)[:6])}; name"
+            f' one, as in quantiles="{next(iter(series))}".'
+        )
+    return next(iter(series.values()), {}) if quantiles is None else quantiles
+
+
+def _starred_levels(names: list[str], pattern: str) -> dict[str, float]:
+    levels = {}
     for name, text in starred(names, pattern).items():
         with suppress(ValueError):
-            found[name] = float(text)
-    return {name: level for name, level in found.items() if 0.0 < level < 1.0}
+            levels[name] = float(text)
+    return {name: level for name, level in levels.items() if 0.0 < level < 1.0}
+
+
+def _level(text: str, pattern: str) -> float:
+    with suppress(ValueError):
+        if 0.0 < float(text) < 1.0:
+            return float(text)
+    raise InputError(
+        f"quantiles must give each column a level between 0 and 1; got {text!r} in {pattern!r};"
+        ' write "lower=0.1,upper=0.9" for intervals of 80 %.'
+    )
+
+
+def _series(names: list[str]) -> dict[str, dict[str, float]]:
+    """Name of a series -> its quantile columns and their levels."""
+    series: dict[str, dict[str, float]] = {}
+    for name in names:
+        match = SERIES.fullmatch(name)
+        if match is None:
+            continue
+        low = 0.5 - float(match["width"] or 0.0) / 200.0
+        level = round(low if match["end"] != "hi" else 1.0 - low, 12)
+        level = level if match["level"] is None else float(match["level"])
+        if 0.0 < level < 1.0:
+            series.setdefault(match["series"], {})[name] = level
+    return series
 
 
 def whole_numbers(texts: Any) -> list[Any]:

@@ -182,7 +182,9 @@ def evaluate(
     mean, std : str
         For regression instead: columns of predicted means and standard deviations.
     quantiles : str
-        For regression instead: a pattern of columns of quantiles, "q\_\*", whose star is the level.
+        For regression instead: columns of quantiles, as a pattern "q\_\*" whose star is the level;
+        as ends of intervals, "lower=0.1,upper=0.9"; as the name of a series of Darts (NAME_q0.1) or
+        Nixtla (NAME-lo-80); or "auto": whichever the table has, or AutoGluon's 0.1 and 0.9.
 
     by : str or list of str
         Columns to slice by.
