@@ -27,7 +27,8 @@ extensions = [
     "calibrant_docs",
     "report_pages",
 ]
-extensions += ["arena_rows", "folded", "method_cards", "pictures", "stored_tables"]
+extensions += ["arena_rows", "display_gallery", "folded", "method_cards", "pictures"]
+extensions += ["stored_tables"]
 extensions += ["sphinx_copybutton"]
 # Pages that hold tables of many rows: their findings are read, their rows are unfolded.
 folded_tables_pages = [
