@@ -2,6 +2,7 @@
 docs/pictures/displays.py, with what its call draws, the call, and a link to the reference.
 """
 
+import html
 import runpy
 from functools import cache
 from pathlib import Path
@@ -39,6 +40,12 @@ def picture_words(figure):
     return f"{ups.lower()} by {across.lower()}".replace("\n", " ")
 
 
+def code(call):
+    """A call as HTML that wraps behind a full stop or a bracket, and is copied without that."""
+    text = html.escape(f"cb.displays.{call}").replace(".", ".<wbr>").replace("(", "(<wbr>")
+    return f'<div class="highlight-python"><div class="highlight"><pre>{text}</pre></div></div>'
+
+
 class DisplayGallery(SphinxDirective):
     """The cards of a heading."""
 
@@ -70,9 +77,9 @@ class DisplayGallery(SphinxDirective):
                 "",
                 f"      {summary(getattr(cb.displays, name))}",
                 "",
-                "      .. code-block:: python",
+                "      .. raw:: html",
                 "",
-                f"         cb.displays.{call}",
+                f"         {code(call)}",
                 "",
             ]
         return self.parse_text_to_nodes("\n".join(lines))
