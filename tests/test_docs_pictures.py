@@ -3,10 +3,13 @@ search for lead to a page.
 """
 
 import ast
+import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import calibrant as cb
@@ -120,3 +123,31 @@ def test_the_first_page_has_six_cards_five_questions_and_the_numbers_of_the_read
     functions = {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
     assert len(drawn) == 6
     assert functions - {"blank"} == set(drawn)
+
+
+def test_the_code_of_the_first_page_runs(tmp_path, monkeypatch):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("matplotlib")
+    from sklearn.linear_model import LogisticRegression
+
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X, L, mean = rng.normal(size=(600, 2)), 2 * rng.normal(size=(600, 3)), rng.normal(size=600)
+    p = 1 / (1 + np.exp(-3 * X[:, 0]))
+    y = (rng.random(600) < p).astype(int)
+    rows = [
+        {"question": "q", "confidence": a, "correct": bool(b)} for a, b in zip(p, y, strict=True)
+    ]
+    Path("log.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    Path("logs").mkdir()
+    times = pd.date_range("2026-01-01", periods=600, freq="h")
+    pd.DataFrame({"p": p, "label": y, "time": times}).to_parquet("logs/a.parquet")
+    events = {"X": X, "X_new": X, "p": p, "y": y, "model": LogisticRegression()}
+    numbers = {"mean": mean, "std": np.ones(600), "y": mean + 2 * rng.normal(size=600)}
+    classes = {"L": L, "L_new": L, "y": L.argmax(axis=1)}
+    page = (DOCS / "index.rst").read_text(encoding="utf-8")
+    blocks = re.findall(r"code-block:: python\n\n((?: {9}.*\n)+)", page)
+    assert len(blocks) == 6
+    for block, data in zip(blocks, (events, events, classes, {}, numbers, {}), strict=True):
+        exec(compile(textwrap.dedent(block), "index.rst", "exec"), {"cb": cb, **data})
