@@ -5,7 +5,9 @@ The code leaves a ``report``; the page is written to reports/NAME.html of the bu
 a user would save it.
 """
 
+import contextlib
 import html
+import io
 import runpy
 from pathlib import Path
 
@@ -25,7 +27,8 @@ class ReportPage(SphinxDirective):
         """The report of the examples above, and a name for its page."""
         source, names = Path(self.env.doc2path(self.env.docname)), {"__name__": "page"}
         above = source.read_text(encoding="utf-8").splitlines()[: self.lineno - 1]
-        exec(compile(program("\n".join(above)), str(source), "exec"), names)
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(program("\n".join(above)), str(source), "exec"), names)
         return names["report"], self.env.docname.replace("/", "_"), []
 
     def _script(self):

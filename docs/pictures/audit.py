@@ -17,7 +17,7 @@ off = 0.15 * ((groups["age"] > 70) & (groups["sex"] == "f"))
 y = (rng.random(n) < p + off).astype(int)
 found = cb.audit(y, p, groups)
 table = found.frame().head(12)
-_, ax = plt.subplots(figsize=(7.4, 4), layout="constrained")
+_, ax = plt.subplots(figsize=(5.8, 4), layout="constrained")
 for k, row in enumerate(table.itertuples()):
     colour = "#c2410c" if row.outcome == "off" else "#6b7280"
     ax.plot([100 * row.low, 100 * row.high], [k, k], color=colour)
@@ -25,4 +25,4 @@ for k, row in enumerate(table.itertuples()):
 ax.axvline(0.0, color="0.4", linewidth=1)
 ax.set_yticks(range(len(table)), [f"{row.group} ({row.n:,.0f})" for row in table.itertuples()])
 ax.invert_yaxis()
-ax.set_xlabel("Predicted less observed share (points), 95 % for all groups together")
+ax.set_xlabel("Predicted less observed (points)")

@@ -1,4 +1,4 @@
-"""Five maps of one score, beside the truth that they should find."""
+"""Four maps of one score, beside the truth that they should find."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,13 +17,11 @@ def truth(x):
 y = (rng.random(600) < truth(score)).astype(int)
 grid = np.linspace(0.01, 0.99, 300)
 cal = cb.calibrators
-maps = (cb.Platt(), cal.Beta(), cal.Spline(), cb.Isotonic(), cal.HistogramBinning())
-figure, axes = plt.subplots(1, 5, figsize=(12, 2.9), sharey=True, layout="constrained")
+maps = (cb.Platt(), cal.Spline(), cb.Isotonic(), cal.HistogramBinning())
+axes = plt.subplots(1, 4, figsize=(13.2, 3.4), layout="constrained")[1]
 for ax, one in zip(axes, maps, strict=True):
     ax.plot(grid, truth(grid), color="#c2410c", linestyle="--", label="truth")
     ax.plot(grid, one.fit(score, y).predict(grid), color="#0b6e99", label="map")
     ax.set_title(type(one).__name__, fontsize="medium")
-    ax.set_box_aspect(1)
-axes[0].legend(frameon=False, fontsize="small")
-figure.supxlabel("Score", fontsize="medium")
-figure.supylabel("Probability of the event", fontsize="medium")
+    ax.set(xlabel="Score", ylabel="Probability of the event", ylim=(0, 1))
+    ax.legend(frameon=False, fontsize="small")
