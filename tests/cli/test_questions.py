@@ -149,7 +149,10 @@ def test_a_swap_of_the_model_is_a_gate(run, folder):
             "a saved Lock does not decide",
         ),
         (("check", "table.csv", "log.jsonl"), "table.csv is not a lock file"),
-        (("evaluate", "table.csv", "--task", "questions"), "--task questions needs JSON lines"),
+        (
+            ("evaluate", "table.csv", "--task", "questions"),
+            "a table with a column 'confidence'; table.csv has p, label",
+        ),
         (("decide", "damaged.json", "new.jsonl"), "damaged.json is not a lock file"),
         (("decide", "lock.json", "new.jsonl", "-o", "lock.json"), "pass --force or another -o"),
     ],
@@ -290,3 +293,58 @@ def test_no_name_between_commas_is_refused(run, tmp_path):
     (tmp_path / "s.csv").write_text("p,y\n0.2,0\n0.8,1\n", encoding="utf-8")
     refused = run("rate", "s.csv", "--judge", ",", "--label", "y", code=1)
     assert "',' names no column of s.csv" in refused.output
+
+
+def test_samples_of_lm_eval_are_read_as_they_are(run, folder):
+    rng = np.random.default_rng(2)
+    logits = 2.0 * rng.normal(size=(300, 4))
+    logs = logits - 3.0 - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    right = [rng.choice(4, p=(q := np.exp(row / 2.0)) / q.sum()) for row in logits]
+    name = "samples_arc_easy_2026-11-01T10-00-00.123456.jsonl"
+    samples = [
+        {
+            "doc_id": i,
+            "target": str(right[i]),
+            "filtered_resps": [[str(value), "False"] for value in row],
+        }
+        for i, row in enumerate(logs.tolist())
+    ]
+    write(folder / name, samples)
+    found = json.loads(run("evaluate", name, "--json").stdout)
+    P = np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
+    shown = {row["key"]: row["before"]["value"] for row in found["metrics"]}
+    assert shown["question_accuracy"] == pytest.approx(np.mean(P.argmax(axis=1) == right))
+    assert shown["question_log_loss"] == pytest.approx(cb.metrics.log_loss(right, P))
+    run("fit", name, "-o", "m.calibrant")
+    run("apply", "m.calibrant", name, "-o", "out.jsonl")
+    first = read(folder / "out.jsonl")[0]
+    assert {**first, "probs": None} == {**samples[0], "probs": None}
+    assert list(first["probs"]) == ["0", "1", "2", "3"]
+    assert sum(first["probs"].values()) == pytest.approx(1.0)
+    assert max(first["probs"].values()) < P[0].max()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_table_of_questions_is_read(run, folder, kind):
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    confidence, question = rng.random(600), np.where(rng.random(600) < 0.5, "spam", "urgent")
+    right = rng.random(600) < confidence**2
+    table = pd.DataFrame({"question": question, "confidence": confidence, "correct": right})
+    name, out = f"q.{kind}", f"out.{kind}"
+    (table.to_csv if kind == "csv" else table.to_parquet)(folder / name, index=False)
+    found = json.loads(run("evaluate", name, "--json").stdout)
+    shown = {row["key"]: row["before"]["value"] for row in found["metrics"]}
+    assert shown["question_accuracy"] == pytest.approx(right.mean())
+    assert shown["question_log_loss"] == pytest.approx(cb.metrics.log_loss(right, confidence))
+    run("fit", name, "-o", "m.calibrant")
+    run("apply", "m.calibrant", name, "-o", out)
+    after = (pd.read_csv if kind == "csv" else pd.read_parquet)(folder / out)
+    assert list(after.columns) == list(table.columns)
+    assert after["question"].equals(table["question"])
+    direct = cb.load(folder / "m.calibrant").predict(read_questions(table)).answers()
+    np.testing.assert_allclose(after["confidence"], [answer["confidence"] for answer in direct])
+    run("decide", name, "--max-error", "0.5", "-o", "lock.json")
+    run("decide", "lock.json", name, "-o", out, "--force")
+    decided = (pd.read_csv if kind == "csv" else pd.read_parquet)(folder / out)
+    assert set(decided["decision"]) <= {"answer", "ask", "escalate"}

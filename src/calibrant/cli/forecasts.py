@@ -4,6 +4,7 @@ calibrated in their own form, and decided.
 Forecasts are mean and std, quantiles or samples. Logs are JSON lines.
 """
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,9 +29,11 @@ from calibrant.errors import InputError
 from calibrant.monitoring.promises import Lock
 from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
+from calibrant.questions.evaluation_logs import lm_eval_samples
 from calibrant.questions.record import SHOWN, entries_of, fields_in, nested_in
 from calibrant.questions.values import Batch, Fields, is_a
 from calibrant.tables.columns import quantile_levels
+from calibrant.tables.row_text import typed
 from calibrant.tables.sources import reading_file
 
 if TYPE_CHECKING:
@@ -39,6 +42,10 @@ if TYPE_CHECKING:
 __all__ = ["OUTCOMES", "ForecastFile", "QuestionFile", "certified", "decided"]
 
 
+#: Kinds of files whose rows have the same columns.
+TABLES = ("csv", "parquet")
+#: Files of the Language Model Evaluation Harness: ``samples_TASK_DATE.jsonl``.
+HARNESS_FILE = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[^_]*)?\.jsonl(\.gz)?")
 OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
 
 
@@ -306,9 +313,13 @@ OTHERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionFile(DataFile):
-    """Log of answers to questions, one JSON object a line, in any form of ``read_questions``."""
+    """Log of answers to questions: JSON lines in any form of ``read_questions`` or samples of the
+    Language Model Evaluation Harness, or a table with the columns question and confidence.
+    """
 
     questions: Questions
+    #: The field of the confidences.
+    confidence: str = "confidence"
     domain: ClassVar[Domain] = QUESTIONS
 
     @classmethod
@@ -328,12 +339,13 @@ class QuestionFile(DataFile):
         )
         nested = bool(inside) and all(is_a(row, Mapping) for row in inside or ())
         alone = "question" in first and bool({"confidence", *SHOWN} & set(first))
-        return others == (None,) * 4 and (listed or nested or alone)
+        return others == (None,) * 4 and (listed or nested or alone or _of_harness(first))
 
     @classmethod
     def found_in(cls, source: Any) -> str | None:
-        """Find nothing: ``named`` recognises every log."""
-        return None
+        """Find the columns of a table; ``named`` recognises every other log."""
+        columns = source.kind in TABLES and {"question", "confidence"} <= {*source.content}
+        return "confidence" if columns else None
 
     @classmethod
     def names_in(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> list[str]:
@@ -346,9 +358,10 @@ class QuestionFile(DataFile):
     ) -> np.ndarray:
         """Return (n,) whether each line has the probabilities of all of its questions."""
         fields = Fields(confidence=columns.confidence or "confidence")
-        found = np.ones(len(source.objects), bool)
-        for i, (one, line) in enumerate(zip(source.objects, source.lines, strict=True)):
-            rows = entries_of(Batch([one], "line", [line]), fields)
+        batch = _rows_in(source)
+        found = np.ones(len(batch.objects), bool)
+        for i, (one, number) in enumerate(zip(batch.objects, batch.number, strict=True)):
+            rows = entries_of(Batch([one], batch.word, [number]), fields)
             found[i] = all(bool(row.probs) for row in rows)
         return found
 
@@ -357,10 +370,12 @@ class QuestionFile(DataFile):
         cls, source: Any, columns: Columns, labels: bool, prefer: str | None
     ) -> "QuestionFile":
         """Read the answers; some must have outcomes if ``labels``."""
-        if source.kind != "jsonl":
+        confidence = columns.confidence or "confidence"
+        if source.kind != "jsonl" and not (source.kind in TABLES and confidence in source.content):
             raise InputError(
-                f"--task {QUESTIONS.name} needs JSON lines; {source.path} is a {source.kind} file;"
-                " write one object a line, or read it in Python with read_questions."
+                f"--task {QUESTIONS.name} needs JSON lines, or a table with a column"
+                f" {confidence!r}; {source.path} has {source.described()}; name the column with"
+                " --confidence."
             )
         if given := [name for name in OTHERS if getattr(columns, name) is not None]:
             raise click.UsageError(
@@ -370,10 +385,11 @@ class QuestionFile(DataFile):
         names = {
             name: getattr(columns, name) or name if labels else "" for name in ("label", "weight")
         }
-        names["confidence"] = columns.confidence or "confidence"
+        names["confidence"] = confidence
         with reading_file(source.path, "a log of answers to questions", "repair those rows"):
             try:
-                found = read_questions(Batch(source.objects, "line", source.lines), **names)
+                batch = _rows_in(source)
+                found = read_questions(batch, **names)
             except InputError as error:
                 raise InputError(f"{source.path}: {error}") from None
         if labels and not found.labelled.any():
@@ -383,14 +399,20 @@ class QuestionFile(DataFile):
             )
         if columns.model_version is not None:
             models = {*map(str, found.model.names)} - {columns.model_version}
-            if labels and models and "model" in fields_in(source.objects):
+            if labels and models and "model" in fields_in(batch.objects):
                 raise InputError(
                     f"--model-version must agree with the field 'model' of {source.path},"
                     f" {few(sorted(models))}; got {columns.model_version!r}; leave it out."
                 )
             named = np.full(len(found), columns.model_version)
             found = replace(found, model=coded(named, "model"))
-        return cls(path=source.path, labels=None, weight=None, source=source, questions=found)
+        beside = {"questions": found, "confidence": confidence}
+        return cls(path=source.path, labels=None, weight=None, source=source, **beside)
+
+    @property
+    def columns(self) -> list[str]:
+        """The column of confidences of a table."""
+        return [self.confidence] if self.source.kind in TABLES else []
 
     @property
     def said(self) -> Questions:
@@ -410,14 +432,43 @@ class QuestionFile(DataFile):
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Write the calibrated probabilities into the lines, in their own form."""
         done = self.questions.recalibrated(fitted.predict_record(self.questions))
-        rows, one = _rows_of(self.source.objects), columns.confidence or "confidence"
-        for row, own in zip(rows, done.answers(), strict=True):
-            whole = any(is_a(row.get(form), Mapping, list) for form in SHOWN)
+        answers = done.answers()
+        if self.source.kind in TABLES:
+            return {self.confidence: np.array(list(map(_confidence, answers)))}, {}
+        for row, own in zip(_rows_of(self.source.objects), answers, strict=True):
+            whole = any(is_a(row.get(form), Mapping, list) for form in SHOWN) or _of_harness(row)
             p: Any = list(own.values()) if is_a(row.get("probs"), list) else own
-            row["probs" if whole or "probs" in row else one] = (
-                p if whole else own.get("confidence", own.get("yes"))
+            row["probs" if whole or "probs" in row else self.confidence] = (
+                p if whole else _confidence(own)
             )
         return {}, {}
+
+
+def _confidence(answer: Mapping[str, float]) -> float | None:
+    return answer.get("confidence", answer.get("yes"))
+
+
+def _of_harness(first: Mapping[str, Any]) -> bool:
+    """Whether an object is a sample of the Language Model Evaluation Harness."""
+    return {"doc_id", "target", "filtered_resps"} <= {*first}
+
+
+def _rows_in(source: Any) -> Batch:
+    """The rows of a log, with their lines, or with their rows in a table."""
+    if source.kind in TABLES:
+        columns = {name: _values(source, name) for name in source.content}
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return Batch(rows, "row", range(len(rows)))
+    objects, task = source.objects, HARNESS_FILE.fullmatch(source.path.name)
+    if _of_harness(objects[0]):
+        batch = Batch(objects, "line", source.lines)
+        objects = [*lm_eval_samples(batch, question=task and task["task"])]
+    return Batch(objects, "line", source.lines)
+
+
+def _values(source: Any, name: str) -> list[Any]:
+    values = source.column(name)
+    return typed(values).tolist() if source.kind == "csv" else values.tolist()
 
 
 def _rows_of(objects: Iterable[Any]) -> Iterator[dict[str, Any]]:
@@ -438,9 +489,11 @@ def decided(lock: Lock, data: QuestionFile, columns: Columns) -> dict[str, np.nd
     often.
     """
     found = lock.decide(data.questions, any_model=columns.allow_other_version).tolist()
+    say(", ".join(f"{n:,} {one}" for one, n in sorted(Counter(found).items())))
+    if data.source.kind in TABLES:
+        return {"decision": np.array(found, dtype=object)}
     for row, one in zip(_rows_of(data.source.objects), found, strict=True):
         row["decision"] = one
-    say(", ".join(f"{n:,} {one}" for one, n in sorted(Counter(found).items())))
     return {}
 
 

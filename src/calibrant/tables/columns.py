@@ -414,7 +414,8 @@ def quantile_levels(names: Iterable[str], pattern: str = "auto") -> dict[str, fl
     """
     listed = list(names)
     if "=" in pattern:
-        ends = dict(part.strip().rpartition("=")[::2] for part in pattern.split(","))
+        parts = (part.strip().rpartition("=") for part in pattern.split(","))
+        ends = {name: level for name, _, level in parts}
         absent = [name for name in ends if name not in listed]
         if absent:
             raise InputError(

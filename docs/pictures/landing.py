@@ -1,5 +1,0 @@
-"""The README's picture."""
-
-from tools.readme_picture import draw
-
-draw()
