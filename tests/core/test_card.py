@@ -8,6 +8,8 @@ import pytest
 import calibrant as cb
 from calibrant import metrics
 from calibrant.core.cards import Card, Tile
+from calibrant.core.estimators import offered
+from calibrant.core.guarantee import Promised
 
 HOSTILE = "<script>alert('x')</script>\n\x1b[31m & a name that is as long as names of groups can be"
 RNG = np.random.default_rng(0)
@@ -110,3 +112,8 @@ def test_a_card_is_as_its_parts_say():
     assert table.text().split("\n")[-1] == "12 of 61 shown: frame() has all"
     assert "12 of 61 shown" in table.html()
     assert table.html().count("<tr>") == 13
+
+
+@pytest.mark.parametrize("rule", offered(Promised))
+def test_a_rule_prints_before_it_is_fitted(rule):
+    assert str(rule()) == repr(rule())

@@ -9,7 +9,6 @@ from typing import Any, Literal, Self, cast
 import numpy as np
 
 from calibrant.core.cards import PROMISED, Card, Tile
-from calibrant.core.estimators import NotFittedError
 from calibrant.core.extras import import_extra
 
 __all__ = ["Brief", "Guarantee", "Known", "Promised", "Record", "Result", "plain", "thin"]
@@ -204,7 +203,7 @@ class Promised:
         """Return the promise in short; None before the fit."""
         try:
             promises = self.promises()
-        except NotFittedError:
+        except AttributeError:  # also NotFittedError
             return None
         evidence = getattr(self, "certificate_", None)
         return Card(

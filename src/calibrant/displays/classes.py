@@ -489,7 +489,8 @@ class SetCoverageDisplay(Drawn):
         texts = [f"{groups[i]}{'' if earlier else counts[i]}" for i in place]
         ax.set_yticks(place, texts, fontsize="small")
         plain_text(*ax.get_yticklabels())
-        ax.set_ylim(len(place) - 0.5, -0.5)
+        # Below the last part there is room for the legend.
+        ax.set_ylim(len(place) - 0.5 + max(0.6, 0.1 * len(place)), -0.5)
         what = {"class": "True class", "groups": "Group"}.get(self.by, "Classes in the set")
         some = (
             f": the {len(place)} of {count} with the lowest coverage" if count > len(place) else ""
