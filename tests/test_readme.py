@@ -174,7 +174,7 @@ def test_the_lines_of_the_table_run(tmp_path, monkeypatch):
     [
         ("docs/arena.rst", "74.6 %", "AutoCalibrator, log loss: win rate 0.746"),
         ("docs/guide/thresholds.rst", "6.4 %", "* - ``SelectiveClassifier``\n     - 6.4 %"),
-        ("benchmarks/event/README.md", "1e-06", "| slope | 2.6e-13 |"),
+        ("benchmarks/event/README.md", "1 in a million", "| slope | 2.6e-13 |"),
     ],
 )
 def test_each_number_of_the_evidence_is_on_the_page_that_it_leads_to(page, number, stored):

@@ -3,6 +3,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import calibrant
 
 BLOCKED = """
@@ -43,3 +45,17 @@ def test_runs_as_a_module():
     result = python("-m", "calibrant", "--version")
     assert result.returncode == 0
     assert calibrant.__version__ in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["evalute"], "No such command 'evalute'. Did you mean 'evaluate'?"),
+        (["zzz"], "No such command 'zzz'. There are demo, "),
+        (["fit", "--method", "tempreature"], "is not a method; did you mean temperature?"),
+        (["fit", "--method", "zzz"], "is not a method; choose from: auto, "),
+    ],
+)
+def test_a_word_that_is_misspelt_gets_the_one_that_is_near(run, tmp_path, arguments, words):
+    (tmp_path / "a.csv").write_text("y,p\n0,0.1\n", encoding="utf-8")
+    assert words in " ".join(run(*arguments, tmp_path / "a.csv", code=2).stderr.split())

@@ -5,6 +5,7 @@ are imported when an option is used.
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import wraps
 from glob import glob
 from pathlib import Path
@@ -375,8 +376,12 @@ class _MethodType(click.ParamType):
         known, names = all_named(), EXPLORATORY if value == "by-class" else value.split(",")
         for name in names:
             if not any(name.removesuffix(BY_CLASS) in own for own in known.values()):
+                near = get_close_matches(
+                    name, [word for own in known.values() for word in own], n=1
+                )
                 listed = (f"{', '.join(own)} ({one.predictions})" for one, own in known.items())
-                self.fail(f"{name!r} is not a method; choose from: {'; '.join(listed)}", param, ctx)
+                remedy = f"did you mean {near[0]}?" if near else f"choose from: {'; '.join(listed)}"
+                self.fail(f"{name!r} is not a method; {remedy}", param, ctx)
         return ",".join(names)
 
 
