@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from calibrant._numerics import separation as bounds
 from calibrant._numerics.threads import threads
 from calibrant.calibrators.neighbors import ExactIndex
-from calibrant.calibrators.stored_points import distances
+from calibrant.calibrators.stored_points import StoredPoints, distances
 from calibrant.errors import InputError
 
 
@@ -141,13 +141,79 @@ def test_numbers_whose_products_overflow_single_precision():
 def test_memory_of_a_batch_is_bounded(cloud, monkeypatch):
     X, y, queries = cloud
     index = ExactIndex().fit(X, y, 5)
-    monkeypatch.setattr("calibrant.calibrators.neighbors.BLOCK_BYTES", 4 * len(X) * 3)
-    seen, whole = [], ExactIndex._bounds
-    monkeypatch.setattr(
-        ExactIndex, "_bounds", lambda self, q: seen.append(len(q)) or whole(self, q)
-    )
-    index.nearest(queries, np.zeros(40, dtype=int))
-    assert max(seen) == 3
+    monkeypatch.setattr("calibrant.calibrators.neighbors.BLOCK_BYTES", 4 * 64 * 100)
+    sizes, whole = [], ExactIndex._bounds
+
+    def counted(self, queries, part):
+        low, base = whole(self, queries, part)
+        sizes.append(low.size)
+        return low, base
+
+    monkeypatch.setattr(ExactIndex, "_bounds", counted)
+    index.nearest(np.tile(queries, (4, 1)), np.zeros(160, dtype=int))
+    assert max(sizes) == 64 * 100
+
+
+@pytest.mark.parametrize("n_bytes", [4 * 64 * 70, 4 * 64 * 1499])
+@pytest.mark.parametrize("metric", ["l2", "l1", "linf"])
+def test_parts_of_the_points_change_no_distance(cloud, monkeypatch, metric, n_bytes):
+    X, y, queries = cloud
+    index = ExactIndex(metric).fit(X, y, 5)
+    group = np.arange(40) % 6 % 5
+    whole = index.nearest(queries, group)
+    monkeypatch.setattr("calibrant.calibrators.neighbors.BLOCK_BYTES", n_bytes)
+    parts = index.nearest(queries, group)
+    assert (parts.same == whole.same).all()
+    assert (parts.other == whole.other).all()
+    assert (parts.same_row == whole.same_row).all()
+    assert (parts.other_row == whole.other_row).all()
+
+
+def gathered(monkeypatch):
+    """Numbers of the rows that are read one by one to be multiplied from now on."""
+    rows, whole = [], StoredPoints.lower_squares
+
+    def counted(self, queries, positions=None):
+        rows.append(0 if isinstance(positions, slice) else len(positions))
+        return whole(self, queries, positions)
+
+    monkeypatch.setattr(StoredPoints, "lower_squares", counted)
+    return rows
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1.0, 1e25])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_where_the_table_excludes_few_rows_products_do(monkeypatch, scale, kind):
+    """Features that do not vary together: 64 of 400 directions tell little of a distance."""
+    rng = np.random.default_rng(0)
+    X, y = (rng.normal(size=(6000, 400)) * scale).astype(kind), rng.integers(0, 3, 6000)
+    queries, group = rng.normal(size=(64, 400)) * scale, rng.integers(0, 3, 64)
+    index = ExactIndex().fit(X, y, 3)
+    assert index.points_.points.dtype == kind
+    rows = gathered(monkeypatch)
+    near = index.nearest(queries, group)
+    assert sum(rows) < 0.1 * 64 * len(X)
+    D = cdist(queries, X.astype(np.float64))
+    own = y == group[:, None]
+    np.testing.assert_allclose(near.same, np.where(own, D, np.inf).min(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(near.other, np.where(own, np.inf, D).min(axis=1), rtol=1e-12)
+    rows.clear()
+    monkeypatch.setattr("calibrant.calibrators.neighbors.READ_COST", 0)
+    alone = index.nearest(queries, group)
+    assert sum(rows) > 0.5 * 64 * len(X)
+    for name in ("same", "same_row", "other", "other_row"):
+        assert (getattr(alone, name) == getattr(near, name)).all()
+
+
+def test_points_on_disk_are_read_row_by_row(tmp_path, monkeypatch):
+    """A product of all features would read the whole file."""
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "X.npy", rng.normal(size=(900, 300)))
+    X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    index = ExactIndex().fit(X, np.arange(900) % 2, 2)
+    rows = gathered(monkeypatch)
+    index.nearest(rng.normal(size=(20, 300)), np.arange(20) % 2)
+    assert 0 not in rows
 
 
 def test_all_points_the_same():

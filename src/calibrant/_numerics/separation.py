@@ -377,12 +377,16 @@ def projected(
     """(n, k + 1) coordinates along the basis and the norm of what is left, in units of
     ``scale``.
     """
-    centred = (rows - centre) / scale
+    centred = rows - centre
+    centred /= scale
     if basis is None:
         return centred
-    along = centred @ basis
+    out = np.empty((len(rows), basis.shape[1] + 1))
+    along = out[:, :-1]
+    along[...] = centred @ basis
     left = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->i", along, along)
-    return np.column_stack([along, np.sqrt(np.maximum(left, 0.0))])
+    out[:, -1] = np.sqrt(np.maximum(left, 0.0))
+    return out
 
 
 def row_table(coordinates: np.ndarray) -> np.ndarray:
@@ -390,9 +394,10 @@ def row_table(coordinates: np.ndarray) -> np.ndarray:
     less what rounding may add.
     """
     square = np.einsum("ij,ij->i", coordinates, coordinates)
-    return np.column_stack([-2.0 * coordinates, (1.0 - _share(coordinates)) * square]).astype(
-        np.float32
-    )
+    table = np.empty((len(coordinates), coordinates.shape[1] + 1), dtype=np.float32)
+    np.multiply(coordinates, -2.0, out=table[:, :-1], casting="same_kind")
+    table[:, -1] = (1.0 - _share(coordinates)) * square
+    return table
 
 
 def query_table(coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

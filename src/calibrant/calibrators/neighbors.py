@@ -12,7 +12,13 @@ from scipy.spatial.distance import cdist
 
 from calibrant._numerics import separation as bounds
 from calibrant._numerics.threads import map_blocks, row_blocks
-from calibrant.calibrators.stored_points import BLOCK_BYTES, METRICS, StoredPoints, distances
+from calibrant.calibrators.stored_points import (
+    BLOCK_BYTES,
+    CACHE_BYTES,
+    METRICS,
+    StoredPoints,
+    distances,
+)
 from calibrant.core.estimators import BaseEstimator, require_count, require_option
 from calibrant.core.saving import Saved
 
@@ -25,8 +31,10 @@ BASES: dict[Any, Any] = {
     "linf": bounds.telling_features,
 }
 POINTS_AXIS: dict[Any, Any] = {"l2": 1, "l1": 0, "linf": 1}
-#: Queries of a block share one product with the table; larger blocks are not faster.
+#: Queries of a block share one product with a part of the table; larger blocks are not faster.
 BLOCK_QUERIES = 64
+#: Reading a row that the table cannot exclude takes about as long as so many rows of a product.
+READ_COST = 32
 FIRST_ROWS = 32
 MOST_ROWS = 2_048
 FINITE = float(np.finfo(np.float64).max)
@@ -242,7 +250,9 @@ class ExactIndex(NeighborIndex):
     -----
     Results are exact to float64 rounding for any data: float32 only selects the rows to read. Zero
     distances stay exact. It uses memory for the fitted arrays and some tens of megabytes; a
-    memory-mapped training set is read row by row.
+    memory-mapped training set is read row by row. Where the table excludes few rows, as with
+    features that do not vary together, L2 goes on with products of all features, as
+    :class:`BruteIndex` does.
 
     Examples
     --------
@@ -280,9 +290,13 @@ class ExactIndex(NeighborIndex):
         self.basis_: np.ndarray | None = BASES[self.metric](
             wide, len(self.points_), self.centre_, self.n_directions
         )
-        self.table_: np.ndarray = self._joined(
-            [self._tabulated(wide(part)) for part in self.points_.slices()]
-        )
+        axis, n = POINTS_AXIS[self.metric], len(self.points_)
+        for part in self.points_.slices(n_bytes=CACHE_BYTES):
+            some = self._tabulated(wide(part))
+            if part.start == 0:
+                shape = (n, some.shape[1]) if axis == 0 else (some.shape[1], n)
+                self.table_: np.ndarray = np.empty(shape, dtype=some.dtype)
+            np.moveaxis(self.table_, axis, 0)[part] = some
         return self
 
     def add(self, X: Any, group: np.ndarray) -> Self:
@@ -296,9 +310,9 @@ class ExactIndex(NeighborIndex):
         )
         if self.radius_ > self.unit_:
             return self._tabulate()
-        self.table_ = np.take(
-            self._joined([self.table_, self._tabulated(new)]), order, axis=POINTS_AXIS[self.metric]
-        )
+        axis, rows = POINTS_AXIS[self.metric], self._tabulated(new)
+        every = np.concatenate([self.table_, rows.T if axis else rows], axis=axis)
+        self.table_ = np.take(every, order, axis=axis)
         return self
 
     @property
@@ -313,9 +327,8 @@ class ExactIndex(NeighborIndex):
         """See :class:`NeighborIndex`."""
         out, done = Nearest.empty(len(queries)), 0
         order = np.argsort(group, kind="stable")
-        size = max(1, min(BLOCK_QUERIES, BLOCK_BYTES // (4 * len(self.points_))))
-        blocks = [order[rows] for rows in row_blocks(len(queries), size)]
-        per_call = len(blocks) if progress is None else max(1, 512 // size)
+        blocks = [order[rows] for rows in row_blocks(len(queries), BLOCK_QUERIES)]
+        per_call = len(blocks) if progress is None else 8
         for start in range(0, len(blocks), per_call):
             some = blocks[start : start + per_call]
             map_blocks(
@@ -332,60 +345,101 @@ class ExactIndex(NeighborIndex):
     def _search_block(
         self, queries: np.ndarray, group: np.ndarray, rows: np.ndarray, out: Nearest
     ) -> None:
-        low, base = self._bounds(queries)
-        for i, row in enumerate(rows):
-            start, stop = self.points_.group_of(group[i])
-            if stop > start:
-                out.same[row], found = self._least(low[i, start:stop], base[i], queries[i], start)
-                out.same_row[row] = found
-            low[i, start:stop] = np.inf
-            if stop - start < len(self.points_):
-                out.other[row], out.other_row[row] = self._least(low[i], base[i], queries[i], 0)
+        read, product = 0, False
+        for part in row_blocks(len(self.points_), max(1, BLOCK_BYTES // (4 * BLOCK_QUERIES))):
+            low, base, unit = self._lower(queries, part, product)
+            for i, row in enumerate(rows):
+                if self._can_multiply and not product and READ_COST * read > low.size:
+                    product = True
+                    low, base, unit = self._lower(queries, part, product)
+                start, stop = (max(0, at - part.start) for at in self.points_.group_of(group[i]))
+                for distance, position, side in (
+                    (out.same, out.same_row, slice(start, stop)),
+                    (out.other, out.other_row, slice(0, None)),
+                ):
+                    distance[row], position[row], n = self._least(
+                        low[i, side],
+                        (base[i], unit),
+                        queries[i],
+                        part.start + side.start,
+                        (distance[row], position[row]),
+                    )
+                    read += n
+                    low[i, start:stop] = np.inf
 
-    def _bounds(self, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def _can_multiply(self) -> bool:
+        """Whether products of all features may be tighter than the table, and are at hand."""
+        return self.metric == "l2" and self.basis_ is not None and not self.points_.on_disk
+
+    def _lower(
+        self, queries: np.ndarray, part: slice, product: bool
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """Lower bounds of the distances to a part of the points, by the table or by products of all
+        features: two terms to add up, as of ``_bounds``, and the unit of the distances.
+        """
+        if not product:
+            return *self._bounds(queries, part), self.unit_
+        return self.points_.lower_squares(queries, part), np.zeros(len(queries)), 1.0
+
+    def _bounds(
+        self, queries: np.ndarray, part: slice = slice(None)
+    ) -> tuple[np.ndarray, np.ndarray]:
         """(m, n) and (m,) terms that add up to lower bounds of the squared (L2) or true
         distances.
         """
         if self.metric == "linf":
-            return bounds.largest_differences(queries[:, self.basis_], self.table_), np.zeros(
-                len(queries)
-            )
+            return bounds.largest_differences(
+                queries[:, self.basis_], self.table_[:, part]
+            ), np.zeros(len(queries))
         if self.metric == "l1":
             centred = queries - self.centre_
             room = bounds.sums_room(len(self.centre_)) * (
                 np.abs(centred).sum(axis=1) + self.radius_
             )
-            return cdist(bounds.group_sums(centred, self.basis_), self.table_, METRICS["l1"]), -room
+            sums = bounds.group_sums(centred, self.basis_)
+            return cdist(sums, self.table_[part], METRICS["l1"]), -room
         with np.errstate(over="ignore", invalid="ignore"):
             table, base = bounds.query_table(
                 bounds.projected(queries, self.centre_, self.basis_, self.unit_)
             )
-        return table @ self.table_, base
+        return table @ self.table_[:, part], base
 
     def _least(
-        self, low: np.ndarray, base: float, query: np.ndarray, start: int
-    ) -> tuple[float, int]:
-        """(distance, position) of the nearest row given these bounds; ``start`` is the position of
-        the first row.
+        self,
+        low: np.ndarray,
+        scale: tuple[float, float],
+        query: np.ndarray,
+        start: int,
+        nearest: tuple[float, int],
+    ) -> tuple[float, int, int]:
+        """(distance, position) of the nearest row, given these bounds, if it is nearer than
+        ``nearest``, and how many rows the bounds did not exclude; ``start`` is the position of the
+        first row.
         """
-        first = int(low.argmin())
-        best = distances(
+        best, found = nearest
+        first = int(low.argmin()) if len(low) else 0
+        if not len(low) or float(low[first]) > self._limit(best, *scale):
+            return best, found, 0
+        true = distances(
             self.metric, query[None], self.points_.wide_rows(np.array([start + first]))
         )[0]
+        if true < best:
+            best, found = true, start + first
         # This form of the comparison keeps rows whose bound is nan.
-        rows = np.flatnonzero(~(low > self._limit(best, base)))
+        rows = np.flatnonzero(~(low > self._limit(best, *scale)))
         if len(rows) > FIRST_ROWS:
             rows = rows[low[rows].argsort(kind="stable")]
-        found, size, at = first, FIRST_ROWS, 0
-        while at < len(rows) and not low[rows[at]] > self._limit(best, base):
+        size, at = FIRST_ROWS, 0
+        while at < len(rows) and not low[rows[at]] > self._limit(best, *scale):
             some = self._promising(rows[at : at + size], query, start, best)
             if len(some):
                 true = distances(self.metric, query[None], self.points_.wide_rows(start + some))
                 j = int(true.argmin())
                 if true[j] < best:
-                    best, found = true[j], int(some[j])
+                    best, found = true[j], start + int(some[j])
             at, size = at + size, min(2 * size, MOST_ROWS, max(1, BLOCK_BYTES // (8 * len(query))))
-        return best, start + found
+        return best, found, len(rows)
 
     def _promising(
         self, rows: np.ndarray, query: np.ndarray, start: int, best: float
@@ -397,7 +451,7 @@ class ExactIndex(NeighborIndex):
             return rows
         return rows[~(self.points_.lower_squares(query[None], start + rows)[0] > best**2)]
 
-    def _limit(self, best: float, base: float) -> float:
+    def _limit(self, best: float, base: float, unit: float) -> float:
         """Largest bound of a row nearer than ``best``; finite, so that rows marked by infinity stay
         excluded.
         """
@@ -405,17 +459,13 @@ class ExactIndex(NeighborIndex):
             # The bound is itself a difference, without further rounding; many rows reach the
             # maximum, for example images.
             return np.nextafter(best, -np.inf)
-        limit = (
-            (best / self.unit_) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best - base
-        )
+        limit = (best / unit) ** 2 * (1.0 + 1e-6) - base if self.metric == "l2" else best - base
         return limit if limit < FINITE else FINITE
 
     def _tabulated(self, rows: np.ndarray) -> np.ndarray:
+        """The table's columns of some points, as rows."""
         if self.metric == "linf":
-            return rows[:, self.basis_].T
+            return rows[:, self.basis_]
         if self.metric == "l1":
             return bounds.group_sums(rows - self.centre_, self.basis_)
-        return bounds.row_table(bounds.projected(rows, self.centre_, self.basis_, self.unit_)).T
-
-    def _joined(self, parts: list[np.ndarray]) -> np.ndarray:
-        return np.ascontiguousarray(np.concatenate(parts, axis=POINTS_AXIS[self.metric]))
+        return bounds.row_table(bounds.projected(rows, self.centre_, self.basis_, self.unit_))

@@ -8,9 +8,11 @@ from scipy.spatial.distance import cdist
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 
-__all__ = ["BLOCK_BYTES", "LARGEST", "METRICS", "StoredPoints", "distances"]
+__all__ = ["BLOCK_BYTES", "CACHE_BYTES", "LARGEST", "METRICS", "StoredPoints", "distances"]
 
 BLOCK_BYTES = 32 * 2**20
+#: Passes over all rows are twice as fast on blocks that stay in the processor's cache.
+CACHE_BYTES = 2**20
 #: Sets with fewer numbers than this are stored in float64, whatever their type.
 SMALL = 2_000_000
 #: Larger numbers and distances raise an error, because their squares overflow. The limit is that of
@@ -71,7 +73,10 @@ class StoredPoints(Saved):
         shift = self._middle()
         self.shift = shift if raw or shift is None else self._taken_off(shift)
         self.squares: np.ndarray = np.concatenate(
-            [_squares(np.asarray(self.rows(part), dtype=np.float64)) for part in self.slices()]
+            [
+                _squares(np.asarray(self.rows(part), dtype=np.float64))
+                for part in self.slices(n_bytes=CACHE_BYTES)
+            ]
         )
         self.longest: float = float(self.squares.max())
 
@@ -163,9 +168,12 @@ class StoredPoints(Saved):
             )
         return queries
 
-    def slices(self, n: int | None = None) -> list[slice]:
-        """Return slices of n positions (default: all) whose float64 rows fit the memory bound."""
-        size, n = max(1, BLOCK_BYTES // (8 * self.n_features)), len(self) if n is None else n
+    def slices(self, n: int | None = None, n_bytes: int | None = None) -> list[slice]:
+        """Return slices of n positions (default: all) whose float64 rows fit ``n_bytes`` (default:
+        the memory bound).
+        """
+        size = max(1, (n_bytes or BLOCK_BYTES) // (8 * self.n_features))
+        n = len(self) if n is None else n
         return [slice(a, min(a + size, n)) for a in range(0, n, size)]
 
     def group_of(self, group: int) -> tuple[int, int]:
@@ -184,7 +192,7 @@ class StoredPoints(Saved):
         ) / len(self)
         radius = max(
             float(distances(metric, centre[None], self.wide_rows(part)).max())
-            for part in self.slices()
+            for part in self.slices(n_bytes=CACHE_BYTES)
         )
         if not radius <= LARGEST:
             raise InputError(
@@ -208,7 +216,9 @@ class StoredPoints(Saved):
         )
         return np.maximum(total - 2.0 * product, 0.0), share * total + least
 
-    def lower_squares(self, queries: np.ndarray, positions: np.ndarray | None = None) -> np.ndarray:
+    def lower_squares(
+        self, queries: np.ndarray, positions: np.ndarray | slice | None = None
+    ) -> np.ndarray:
         """Compute (m, n) lower bounds, tight up to rounding, of the squared distances of (m, d)
         queries in the points' units to some or all points.
         """
@@ -234,6 +244,8 @@ class StoredPoints(Saved):
             return (
                 [slice(0, len(self))] if self.order is None and kind == self.kept else self.slices()
             )
+        if isinstance(positions, slice):
+            return [positions]
         return [positions[part] for part in self.slices(max(1, len(positions)))]
 
     def _product_type(self, square: float) -> tuple[Any, float, float]:
