@@ -34,7 +34,7 @@ POINTS_AXIS: dict[Any, Any] = {"l2": 1, "l1": 0, "linf": 1}
 #: Queries of a block share one product with a part of the table; larger blocks are not faster.
 BLOCK_QUERIES = 64
 #: Reading a row that the table cannot exclude takes about as long as so many rows of a product.
-READ_COST = 32
+READ_COST = 64
 FIRST_ROWS = 32
 MOST_ROWS = 2_048
 FINITE = float(np.finfo(np.float64).max)
