@@ -16,6 +16,8 @@ from benchmarks.papers.geometric import (
     models,
     page,
     pictures,
+    published,
+    tables,
 )
 
 import calibrant as cb
@@ -107,6 +109,22 @@ def test_a_rows_name_says_what_it_was_run_with():
         )
         == "a_b.npz rf, 9 rows"
     )
+
+
+def test_data_of_the_reader_are_run_where_they_are_and_named_where_not(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(data, "DATA", tmp_path)
+    options = tables.parsed(["--models", "rf"])
+    assert ("fashion", "rf") not in tables.asked(options)
+    assert "fashion: left out, because" in capsys.readouterr().err
+    images = np.zeros((5, 2, 2), dtype=np.uint8)
+    np.savez(tmp_path / "fashion_mnist.npz", images=images, labels=np.arange(5))
+    assert ("fashion", "rf") in tables.asked(options)
+    assert not capsys.readouterr().err
+    X, y, shape, _ = data.load("fashion")
+    assert (X.shape, y.tolist(), shape) == ((5, 4), [0, 1, 2, 3, 4], (2, 2))
+    assert published.TABLE_2["fashion", "rf"]["isotonic, one-vs-rest"] == 1.03
 
 
 def test_measures_of_a_confidence():

@@ -16,7 +16,16 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 DATA = Path(
     os.environ.get("CALIBRANT_DATA", Path(__file__).resolve().parents[4] / "shared" / "data")
 )
+FILES = {
+    "mnist": "mnist.npz",
+    "cifar10": "cifar10_jpeg.npz",
+    "gtsrb": "gtsrb_jpeg.npz",
+    "fashion": "fashion_mnist.npz",
+    "kitti": "kitti.npz",
+}
 IMAGES = ("mnist", "cifar10", "gtsrb")
+#: Not among the data of ``benchmarks.data``: run where the file has been put beside the others.
+OPTIONAL = ("fashion",)
 #: UCI sets, and into how many classes their targets are cut, at quantiles.
 UCI = {"power-plant": 5, "kin8nm": 5, "concrete": 3, "energy": 3, "yacht": 3}
 TABLES = ("kitti", *UCI)
@@ -45,12 +54,7 @@ def load(name):
     if name in UNSEEN:
         with np.load(DATA / "stage2" / f"{name}.npz") as archive:
             return archive["features"].astype(float), archive["label"].astype(int), None, None
-    path = DATA / {
-        "mnist": "mnist.npz",
-        "cifar10": "cifar10_jpeg.npz",
-        "gtsrb": "gtsrb_jpeg.npz",
-        "kitti": "kitti.npz",
-    }.get(name, name)
+    path = DATA / FILES.get(name, name)
     path = path if path.exists() else Path(name)
     if not path.exists():
         raise SystemExit(

@@ -86,9 +86,17 @@ def asked(options):
     networks = importlib.util.find_spec("torch") is not None
     if "cnn" in options.models and not networks:
         print("torch is not installed: no networks.", file=sys.stderr)
+    absent = [k for k in data.OPTIONAL if not (data.DATA / data.FILES[k]).exists()]
+    for name in set(absent) & set(options.data):
+        print(
+            f"{name}: left out, because {data.DATA / data.FILES[name]} (images and labels) is not"
+            " there.",
+            file=sys.stderr,
+        )
     return [
         (name, kind)
         for name in options.data
+        if name not in absent
         for kind in options.models
         if kind != "cnn" or (networks and name not in data.TABLES)
     ]
@@ -129,7 +137,7 @@ def parsed(arguments=None):
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [*data.IMAGES, *data.TABLES]
+    names = [*data.IMAGES, *data.OPTIONAL, *data.TABLES]
     parser.add_argument(
         "--data",
         nargs="+",
