@@ -205,6 +205,25 @@ def test_where_the_table_excludes_few_rows_products_do(monkeypatch, scale, kind)
         assert (getattr(alone, name) == getattr(near, name)).all()
 
 
+@pytest.mark.parametrize("metric", ["l2", "l1"])
+@pytest.mark.parametrize("n_bytes", [2**25, 4 * 64 * 300])
+@pytest.mark.parametrize("cost", [0, 1000])
+def test_of_equally_near_rows_the_first_is_returned(monkeypatch, metric, n_bytes, cost):
+    """Whatever rounding, products or parts do to the order of their bounds."""
+    rng = np.random.default_rng(0)
+    X, y = np.tile(rng.integers(0, 2, (100, 90)), (10, 1)), rng.integers(0, 3, 1000)
+    queries, group = rng.integers(0, 2, (64, 90)), np.sort(rng.integers(0, 3, 64))
+    index = ExactIndex(metric, n_directions=16).fit(X, y, 3)
+    monkeypatch.setattr("calibrant.calibrators.neighbors.BLOCK_BYTES", n_bytes)
+    monkeypatch.setattr("calibrant.calibrators.neighbors.READ_COST", cost)
+    near = index.nearest(queries, group)
+    # Sums of whole numbers, without rounding.
+    D = np.abs(queries[:, None] - index.points_.wide_rows(slice(0, 1000))).sum(axis=2)
+    own = index.points_.groups == group[:, None]
+    assert near.same_row.tolist() == np.where(own, D, np.inf).argmin(axis=1).tolist()
+    assert near.other_row.tolist() == np.where(own, np.inf, D).argmin(axis=1).tolist()
+
+
 def test_points_on_disk_are_read_row_by_row(tmp_path, monkeypatch):
     """A product of all features would read the whole file."""
     rng = np.random.default_rng(0)

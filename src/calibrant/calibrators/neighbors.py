@@ -249,10 +249,10 @@ class ExactIndex(NeighborIndex):
     Notes
     -----
     Results are exact to float64 rounding for any data: float32 only selects the rows to read. Zero
-    distances stay exact. It uses memory for the fitted arrays and some tens of megabytes; a
-    memory-mapped training set is read row by row. Where the table excludes few rows, as with
-    features that do not vary together, L2 goes on with products of all features, as
-    :class:`BruteIndex` does.
+    distances stay exact. Of rows equally near by L2 or L1 the first is returned. It uses memory for
+    the fitted arrays and some tens of megabytes; a memory-mapped training set is read row by row.
+    Where the table excludes few rows, as with features that do not vary together, L2 goes on with
+    products of all features, as :class:`BruteIndex` does.
 
     Examples
     --------
@@ -424,7 +424,7 @@ class ExactIndex(NeighborIndex):
         true = distances(
             self.metric, query[None], self.points_.wide_rows(np.array([start + first]))
         )[0]
-        if true < best:
+        if (true, start + first) < nearest:
             best, found = true, start + first
         # This form of the comparison keeps rows whose bound is nan.
         rows = np.flatnonzero(~(low > self._limit(best, *scale)))
@@ -432,11 +432,12 @@ class ExactIndex(NeighborIndex):
             rows = rows[low[rows].argsort(kind="stable")]
         size, at = FIRST_ROWS, 0
         while at < len(rows) and not low[rows[at]] > self._limit(best, *scale):
-            some = self._promising(rows[at : at + size], query, start, best)
+            # Of equally near rows the first, whatever the rounding of their bounds.
+            some = self._promising(np.sort(rows[at : at + size]), query, start, best)
             if len(some):
                 true = distances(self.metric, query[None], self.points_.wide_rows(start + some))
                 j = int(true.argmin())
-                if true[j] < best:
+                if (true[j], start + int(some[j])) < (best, found):
                     best, found = true[j], start + int(some[j])
             at, size = at + size, min(2 * size, MOST_ROWS, max(1, BLOCK_BYTES // (8 * len(query))))
         return best, found, len(rows)
