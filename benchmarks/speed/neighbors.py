@@ -5,8 +5,8 @@ geometric separation: for each query the nearest point of its class and the near
     python -m benchmarks.speed.neighbors --data mnist cifar10 gtsrb kitti kin8nm power-plant
     python -m benchmarks.speed.neighbors --metrics l1 linf --queries 100
     python -m venv PEERS && PEERS/bin/pip install faiss-cpu numpy
-    python -m benchmarks.speed.neighbors --data features noise --rows 1000000 --repeats 1 \
-        --engines ours faiss faiss-graphs faiss-graph --python PEERS/bin/python --store
+    python -m benchmarks.speed.neighbors --data features noise --repeats 1 --queries 1000 --store \
+        --engines ours faiss faiss-graphs faiss-any --python PEERS/bin/python
 
 Every run is a process of its own with one thread. Engines take turns; a table gives medians over
 ``--repeats`` rounds of CPU time, and of the ratio to ours within a round. The reference rows are
@@ -50,16 +50,13 @@ LIBRARIES = {"ours": "calibrant.calibrators.neighbors", "faiss": "faiss"}
 #: Those that may miss the nearest point.
 INEXACT = ("faiss-lists", *GRAPHS)
 SIMULATED = ("features", "noise")
-CLASSES, FEATURES, FACTORS, SIMULATED_QUERIES = 100, 128, 16, 10_000
+ROWS, CLASSES, FEATURES, FACTORS, SIMULATED_QUERIES = 1_000_000, 100, 128, 16, 10_000
 #: Links of a row and rows looked at by a search, of faiss's HNSW.
-LINKS, LOOKED_AT = 32, 64
+LINKS, LOOKED_AT = 16, 64
 #: faiss asks for so many to train an inverted file.
 POINTS_PER_LIST = 39
 #: Trees look at nearly all points of an image one by one: fewer queries say enough.
 FEWER, SINGLES = 20, 30
-COLUMNS = (
-    *("data, search", "queries a second (of ours)", "alone", "build, s", "peak, MiB", "missed"),
-)
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 ONE_THREAD["CALIBRANT_THREADS"] = "1"
 
@@ -298,7 +295,7 @@ def table(name, metric, options):
     print("|---|---|---|---|---|---|---|---|---|")
     for run in (run for own in runs.values() for run in own):
         run["whole"] = run["build"] + n * run["batch"]
-    wholes, cells = {}, []
+    wholes, cells = {}, {}
     for engine, own in runs.items():
         show = {}
         for key in ("batch", "single", "whole"):
@@ -317,9 +314,14 @@ def table(name, metric, options):
             f" {missed:.2%} |",
             flush=True,
         )
-        rates = [f"{1.0 / show[key][0]:,.0f}" for key in ("batch", "single")]
-        rates[0] += f" ({1.0 / show['batch'][1]:.2f})"
-        cells.append([f"{name}, {engine}", *rates, f"{build:.1f}", f"{peak:,.0f}", f"{missed:.2%}"])
+        cells[f"{name}, {engine}"] = {
+            "queries a second": f"{1.0 / show['batch'][0]:,.0f}",
+            "of ours": f"{1.0 / show['batch'][1]:.2f}",
+            "one at a time": f"{1.0 / show['single'][0]:,.0f}",
+            "build, s": f"{build:.1f}",
+            "peak, MiB": f"{peak:,.0f}",
+            "missed": f"{missed:.1%}",
+        }
     peers = [whole for engine, whole in wholes.items() if not engine.startswith(("ours", *INEXACT))]
     return min(peers, default=np.nan), cells
 
@@ -333,24 +335,27 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", nargs="+", default=["mnist"])
-    parser.add_argument("--rows", type=int, default=1_000_000, help="of the simulated data")
+    parser.add_argument("--rows", type=int, default=ROWS, help="of the simulated data")
     parser.add_argument("--metrics", nargs="+", default=["l2"], choices=list(SCIKIT))
     parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=[*ENGINES, *GRAPHS])
     parser.add_argument("--queries", type=int, default=2_000)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--python", default=sys.executable, help="that has faiss")
-    parser.add_argument("--store", action="store_true", help="write geometric/stored/search.csv")
+    parser.add_argument(
+        "--store", action="store_true", help="in the rows of geometric/stored/search.csv"
+    )
     options = parser.parse_args()
-    body = []
+    found = {}
     for name in options.data:
         for metric in options.metrics:
             least, cells = table(name, metric, options)
-            body += cells
+            found |= cells
             print(f"\nthe best exact peer takes {least:.2f} times as long as ours on the whole")
     if options.store:
         from benchmarks.papers import stored
 
-        stored.write("geometric", "search", [list(COLUMNS), *body])
+        smaller = "" if options.rows == ROWS else f"{options.rows:,} rows"
+        stored.keep("geometric", "search", found, smaller)
     return None
 
 
