@@ -19,6 +19,7 @@ from benchmarks.papers.geometric import (
     published,
     tables,
 )
+from benchmarks.speed import neighbors
 
 import calibrant as cb
 from calibrant.metrics import expected_calibration_error
@@ -125,6 +126,19 @@ def test_data_of_the_reader_are_run_where_they_are_and_named_where_not(
     X, y, shape, _ = data.load("fashion")
     assert (X.shape, y.tolist(), shape) == ((5, 4), [0, 1, 2, 3, 4], (2, 2))
     assert published.TABLE_2["fashion", "rf"]["isotonic, one-vs-rest"] == 1.03
+
+
+def test_simulated_features_have_few_dimensions_and_their_classes_lie_apart():
+    for name, few in (("features", True), ("noise", False)):
+        X, y = neighbors.simulated(name, 4000, 0)
+        again, _ = neighbors.simulated(name, 4000, 1)
+        assert X.dtype == np.float32
+        assert not (again == X).any()
+        variance = np.linalg.eigvalsh(np.cov(X.T))[::-1]
+        assert (variance[:16].sum() > 0.8 * variance.sum()) == few
+        index = cb.calibrators.ExactIndex().fit(X[:3000], y[:3000], neighbors.CLASSES)
+        near = index.nearest(X[3000:], y[3000:])
+        assert ((near.same < near.other).mean() > 0.5) == few
 
 
 def test_measures_of_a_confidence():
