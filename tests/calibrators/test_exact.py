@@ -141,7 +141,7 @@ def test_numbers_whose_products_overflow_single_precision():
 def test_memory_of_a_batch_is_bounded(cloud, monkeypatch):
     X, y, queries = cloud
     index = ExactIndex().fit(X, y, 5)
-    monkeypatch.setattr("calibrant.calibrators.neighbors.BLOCK_BYTES", 4 * 64 * 100)
+    monkeypatch.setattr("calibrant.calibrators.neighbors.PART_BYTES", 4 * 64 * 100)
     sizes, whole = [], ExactIndex._bounds
 
     def counted(self, queries, part):
@@ -161,7 +161,7 @@ def test_parts_of_the_points_change_no_distance(cloud, monkeypatch, metric, n_by
     index = ExactIndex(metric).fit(X, y, 5)
     group = np.arange(40) % 6 % 5
     whole = index.nearest(queries, group)
-    monkeypatch.setattr("calibrant.calibrators.neighbors.BLOCK_BYTES", n_bytes)
+    monkeypatch.setattr("calibrant.calibrators.neighbors.PART_BYTES", n_bytes)
     parts = index.nearest(queries, group)
     assert (parts.same == whole.same).all()
     assert (parts.other == whole.other).all()
@@ -206,7 +206,7 @@ def test_where_the_table_excludes_few_rows_products_do(monkeypatch, scale, kind)
 
 
 @pytest.mark.parametrize("metric", ["l2", "l1"])
-@pytest.mark.parametrize("n_bytes", [2**25, 4 * 64 * 300])
+@pytest.mark.parametrize("n_bytes", [2**23, 4 * 64 * 300])
 @pytest.mark.parametrize("cost", [0, 1000])
 def test_of_equally_near_rows_the_first_is_returned(monkeypatch, metric, n_bytes, cost):
     """Whatever rounding, products or parts do to the order of their bounds."""
@@ -214,7 +214,7 @@ def test_of_equally_near_rows_the_first_is_returned(monkeypatch, metric, n_bytes
     X, y = np.tile(rng.integers(0, 2, (100, 90)), (10, 1)), rng.integers(0, 3, 1000)
     queries, group = rng.integers(0, 2, (64, 90)), np.sort(rng.integers(0, 3, 64))
     index = ExactIndex(metric, n_directions=16).fit(X, y, 3)
-    monkeypatch.setattr("calibrant.calibrators.neighbors.BLOCK_BYTES", n_bytes)
+    monkeypatch.setattr("calibrant.calibrators.neighbors.PART_BYTES", n_bytes)
     monkeypatch.setattr("calibrant.calibrators.neighbors.READ_COST", cost)
     near = index.nearest(queries, group)
     # Sums of whole numbers, without rounding.

@@ -31,8 +31,9 @@ BASES: dict[Any, Any] = {
     "linf": bounds.telling_features,
 }
 POINTS_AXIS: dict[Any, Any] = {"l2": 1, "l1": 0, "linf": 1}
-#: Queries of a block share one product with a part of the table; larger blocks are not faster.
-BLOCK_QUERIES = 64
+#: Queries of a block share one product with a part of the table, of so many bytes; larger blocks
+#: and parts are not faster.
+BLOCK_QUERIES, PART_BYTES = 64, 8 * 2**20
 #: Reading a row that the table cannot exclude takes about as long as so many rows of a product.
 READ_COST = 64
 FIRST_ROWS = 32
@@ -346,7 +347,7 @@ class ExactIndex(NeighborIndex):
         self, queries: np.ndarray, group: np.ndarray, rows: np.ndarray, out: Nearest
     ) -> None:
         read, product = 0, False
-        for part in row_blocks(len(self.points_), max(1, BLOCK_BYTES // (4 * BLOCK_QUERIES))):
+        for part in row_blocks(len(self.points_), max(1, PART_BYTES // (4 * max(len(rows), 16)))):
             low, base, unit = self._lower(queries, part, product)
             for i, row in enumerate(rows):
                 if self._can_multiply and not product and READ_COST * read > low.size:
