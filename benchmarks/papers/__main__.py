@@ -86,6 +86,7 @@ STEPS = {
     "regression": (
         Step("regression.tables", "--seeds 1", "", ""),
         Step("regression.figures", None, "", ""),
+        Step("regression.joint", None, "", ""),
     ),
     "hoki": (
         Step("hoki.tables", "--networks lenet-5-cifar10 --no-figures", HELD, HELD, NETWORKS),

@@ -118,6 +118,30 @@ def test_the_search_ends_where_the_packed_gradient_vanishes(learn_kernel):
     )
 
 
+def test_a_prior_on_the_kernel_is_part_of_the_value_and_of_the_gradient():
+    """Where no row is wrong the largest variance is best, unless its root has a prior."""
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(40, 3))
+    labels, prior = logits.argmax(axis=1), softmax(logits)
+    layout, own = Direct(logits, prior, labels), np.log(prior[np.arange(40), labels])
+    begin, before = starts(-3.0, 3.0, 3, HYPER)[0], Posterior(np.zeros(3), np.eye(3))
+    given = layout, own, np.ones(40), begin, before, False
+    limits = [(0.05, 400.0), (0.2, 20.0), (1e-4, 1.0)]
+    found = [maximise(*given, limits, 500, True, std_rate) for std_rate in (0.0, 3.0)]
+    assert found[0].hyper.variance == pytest.approx(400.0)
+    fit, step = found[1], 1e-4
+    at = fit.hyper.variance
+
+    def value(variance):
+        hyper = replace(fit.hyper, variance=variance)
+        parts = layout, own, np.ones(40), fit.inducing, hyper, fit.posterior, before, False
+        return bound(*parts)[0] - 3.0 * variance**0.5
+
+    assert 0.5 < at < 100.0
+    assert fit.value == pytest.approx(value(at))
+    assert (value(at + step) - value(at - step)) / (2 * step) == pytest.approx(0.0, abs=1e-2)
+
+
 # -- gaussian process prediction ----------------------------------------------------------------
 # The mean softmax over draws and their negatives, beside the plain mean over all of them.
 

@@ -35,8 +35,8 @@ def test_every_size_runs_its_own_arguments(ran, monkeypatch, tmp_path):
     assert main(["regression", "--quick"]) == 0
     assert main(["regression"]) == 1
     assert main(["regression", "--full"]) == 0
-    tables, figures = (f"benchmarks.papers.regression.{name}" for name in ("tables", "figures"))
-    assert ran == [[tables, "--seeds", "1"], [tables], [figures], [tables], [figures]]
+    every = [[f"benchmarks.papers.regression.{name}"] for name in ("tables", "figures", "joint")]
+    assert ran == [[*every[0], "--seeds", "1"], *every, *every]
 
 
 def test_what_lacks_data_is_left_out_with_a_command_to_fetch(ran, monkeypatch, tmp_path, capsys):

@@ -44,6 +44,34 @@ def test_calibrated_input_is_left_nearly_alone():
     assert change < 5e-3
 
 
+@pytest.mark.parametrize("covariance", ["diagonal", "full"])
+def test_rows_without_a_wrong_one_do_not_make_the_kernel_as_large_as_it_may_be(covariance):
+    """Of an underconfident model, right in 19 of 20 rows, only right ones."""
+    rng = np.random.default_rng(0)
+    sure = rng.normal(size=(2100, 3)) * 20.0
+    y = (softmax(sure).cumsum(axis=1) > rng.uniform(size=(2100, 1))).argmax(axis=1)
+    logits, test = sure / 8.0, np.arange(2100) >= 100
+    fit = ~test & (sure.argmax(axis=1) == y)
+    cal = GaussianProcessCalibration(inputs="logit", covariance=covariance)
+    cal.fit(logits[fit], y[fit])
+    assert 1e-3 < cal.kernel_[0] < 100.0
+    before = metrics.log_loss(y[test], softmax(logits[test]))
+    assert metrics.log_loss(y[test], cal.predict_proba(logits[test])) < before
+    # What is stated as the bound is the bound, without the prior on the kernel.
+    assert -metrics.log_loss(y[fit], softmax(logits[fit])) * fit.sum() < cal.evidence_ < 0.0
+
+
+def test_one_wrong_row_leaves_the_kernel_to_the_bound(monkeypatch):
+    logits, y = overconfident(100, 3, factor=0.25)
+    right = logits.argmax(axis=1) == y
+    rows = np.append(np.flatnonzero(right)[:40], np.flatnonzero(~right)[:1])
+    fits = []
+    for rate in (0.0, 1.0):
+        monkeypatch.setattr("calibrant.calibrators.gaussian_process.STD_RATE", rate)
+        fits.append(GaussianProcessCalibration(inputs="logit").fit(logits[rows], y[rows]).kernel_)
+    assert fits[0] == fits[1]
+
+
 @pytest.mark.parametrize("inputs", ["probability", "logit"])
 def test_monotone_keeps_every_predicted_class_even_near_ties(inputs):
     logits, y = overconfident(600, 4, factor=3.0)

@@ -10,6 +10,7 @@ from scipy import integrate, special, stats
 
 import calibrant as cb
 from calibrant import metrics
+from calibrant.core.forecast import RecalibratedForecast
 from calibrant.errors import InputError
 from calibrant.regression import CauchyForecast, StudentForecast
 
@@ -122,6 +123,43 @@ def test_moments_end_where_they_do():
         metrics.root_mean_squared_error(y, forecast)
     with pytest.raises(InputError, match="standard deviation of the forecast must be finite"):
         metrics.expected_normalized_calibration_error(np.zeros(3), forecast.take([2, 3, 4]))
+
+
+@pytest.mark.parametrize("slope", [0.4, 0.6, 0.8, 1.0, 1.3])
+@pytest.mark.parametrize("df", [1.0, 1.5, 2.5, 4.0, 30.0])
+def test_recalibrated_moments_are_there_where_they_exist(df, slope):
+    """At scores z the quantile of a score s z has tails of df / s^2 degrees of freedom."""
+    base = StudentForecast(np.zeros(2), [1.0, 3.0], df)
+    knots = np.array([-1.0, 0.0, 1.0])
+    forecast = RecalibratedForecast(base, knots, slope * knots, np.array([slope, slope]))
+    tail = df / slope**2
+    assert np.isnan(forecast.mean).all() == (tail <= 1.0)
+    # Between 2 and 2.5 the second moment exists, and outcomes that no one will see decide it.
+    if not 2.0 < tail < 2.5:
+        assert np.isnan(forecast.std).all() == (tail <= 2.0)
+    if tail > 1.0:
+        np.testing.assert_allclose(forecast.mean, 0.0, atol=1e-9)
+    if tail > 3.0:
+        square = integrate.quad(
+            lambda z: base.select([0]).at(np.array([slope * z]))[0, 0] ** 2 * stats.norm.pdf(z),
+            *(-12.0, 12.0),
+            limit=400,
+        )[0]
+        np.testing.assert_allclose(forecast.std, np.sqrt(square) * np.array([1.0, 3.0]), rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "calibrator", [cb.regression.IntervalCalibration(), cb.regression.QuantileRecalibration()]
+)
+def test_a_recalibrated_cauchy_forecast_has_no_moments(calibrator):
+    y = np.random.default_rng(0).standard_cauchy(400)
+    forecast = calibrator.fit(CauchyForecast(np.zeros(400), np.ones(400)), y).predict(
+        CauchyForecast([0.0, 5.0], [1.0, 2.0])
+    )
+    assert np.isnan(forecast.std).all()
+    assert np.isfinite(forecast.interval(0.9)).all()
+    with pytest.raises(InputError, match="finite"):
+        metrics.root_mean_squared_error(y[:2], forecast)
 
 
 def test_rows_columns_and_joins(rows):

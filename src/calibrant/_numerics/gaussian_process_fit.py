@@ -161,11 +161,13 @@ def maximise(
     limits: list[tuple[float, float]],
     max_steps: int,
     learn_kernel: bool = True,
+    std_rate: float = 0.0,
 ) -> Fit:
     """Maximise the bound per unit of weight from ``begin``; ``limits`` bounds (variance, length,
     noise).
 
-    With ``learn_kernel`` False only the posterior moves, as an online update needs.
+    With ``learn_kernel`` False only the posterior moves, as an online update needs. The kernel's
+    standard deviation has an exponential prior of rate ``std_rate``, which the value includes.
     """
     packing, total = Packing(begin, learn_kernel), weight.sum()
     x0 = packing.pack()
@@ -180,6 +182,8 @@ def maximise(
             return TOO_FAR, np.zeros_like(x)
         if not np.isfinite(value):
             return TOO_FAR, np.zeros_like(x)
+        value -= std_rate * hyper.variance**0.5
+        g["variance"] -= 0.5 * std_rate / hyper.variance**0.5
         best = min(best, (-float(value / total), x.copy()), key=itemgetter(0))
         return -value / total, -packing.gradient(g, hyper, posterior) / total
 

@@ -43,6 +43,8 @@ LIMITS = {
     "probability": [(1e-3, 5.0), (1e-3, 10.0), (1e-6, 1.0)],
     "logit": [(1e-3, 1e3), (1e-2, 1e3), (1e-6, 10.0)],
 }
+#: Rate of the exponential prior on the kernel's standard deviation, where no row is wrong.
+STD_RATE = 1.0
 #: Minimum slope of the monotone latent function, as a share of the prior mean's.
 LEAST_SLOPE = 0.05
 
@@ -63,7 +65,7 @@ class LatentFunction(Record):
 class GaussianProcessCalibration(
     Calibrator,
     family="one curve for all classes",
-    use="A smooth latent function; boosting, naive Bayes",
+    use="A smooth latent function; AdaBoost, naive Bayes",
 ):
     r"""Pass every component through one latent function with a Gaussian-process prior centred on
     "already calibrated".
@@ -117,7 +119,9 @@ class GaussianProcessCalibration(
     classes alike; where classes err differently use structured matrix scaling. Without ``monotone``
     the predicted class may change. An exact 0 counts as the smallest probability of the fit. The
     full covariance accounts for the invariance of softmax to the function's level; it mostly has
-    the lower log loss, and takes one to five times as long to fit.
+    the lower log loss, and takes one to five times as long to fit. Where no row of the fit is
+    wrong, any steeper function is more probable, and the bound alone would make the kernel as large
+    as it may be: its standard deviation then has an exponential prior with mean 1.
 
     References
     ----------
@@ -252,10 +256,12 @@ class GaussianProcessCalibration(
         )
         full, prior, limits = self.covariance == "full", begins[0].posterior, self._limits(layout)
         trial = trial_steps(scores.size)
+        # Without a wrong row a steeper function is always more probable: the bound has no maximum.
+        rate = STD_RATE if (own >= log_prior.max(axis=1)).all() else 0.0
         fit = best_of(
             begins,
             lambda begin, steps: maximise(
-                layout, own, weight, begin, prior, full, limits, steps, learn_kernel
+                layout, own, weight, begin, prior, full, limits, steps, learn_kernel, rate
             ),
             trial,
         )
@@ -269,7 +275,7 @@ class GaussianProcessCalibration(
             fit.hyper.length,
             fit.hyper.noise,
         )
-        self.evidence_, self.status_ = fit.value, fit.status
+        self.evidence_, self.status_ = fit.value + rate * fit.hyper.variance**0.5, fit.status
         if not np.isfinite(fit.value):
             warn("the Gaussian process's bound is not finite; look at the scores.", FitWarning)
         if self.monotone:

@@ -36,6 +36,9 @@ LARGEST = 1e37
 LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 #: Panels and nodes of the quadrature in z on [-9, 9], for distributions without closed moments.
 PANELS, NODES, REACH = 72, 4, 9.0
+#: A moment of which the outermost panels are more than this share is nan: heavy tails have none,
+#: or one that outcomes rarer than 1e-17 decide.
+LARGEST_TAIL = 1e-3
 
 
 class Forecast(ABC):
@@ -257,7 +260,7 @@ def _quadrature(
     at: Callable[..., Any], shape: tuple[int, ...], block: int = 4096
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of ``origin + values`` of ``at(z, rows)``, Z standard
-    normal, by Gauss-Legendre panels in z.
+    normal, by Gauss-Legendre panels in z; nan where there is none.
     """
     x, w = np.polynomial.legendre.leggauss(NODES)
     edges = np.linspace(-REACH, REACH, PANELS + 1)
@@ -271,8 +274,19 @@ def _quadrature(
         origin, values = at(z, rows)
         middle = sum_rows(values * weight)
         mean[rows] = origin + middle
-        std[rows] = np.sqrt(sum_rows(np.square(values - middle[..., None]) * weight))
+        square = np.square(values - middle[..., None]) * weight
+        std[rows] = np.sqrt(sum_rows(square))
+        std[rows][_in_the_tail(square)] = np.nan
+        # Where the second moment is no matter of the tails, the first is none.
+        if np.isnan(std[rows]).any():
+            mean[rows][_in_the_tail(np.abs(values) * weight)] = np.nan
     return mean, std
+
+
+def _in_the_tail(part: np.ndarray) -> np.ndarray:
+    """Return whether the outermost panels have too much of the sum over the last axis."""
+    tails = part[..., :NODES].sum(axis=-1) + part[..., -NODES:].sum(axis=-1)
+    return tails > LARGEST_TAIL * part.sum(axis=-1)
 
 
 class StretchedForecast(Forecast):

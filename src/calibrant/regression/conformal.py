@@ -81,6 +81,10 @@ class ConformalIntervals(
     calibrator : regression calibrator, optional
         Unfitted: it is fitted on half of the rows, and its forecasts are conformalised on the other
         half. For a fitted calibrator, pass its predictions as the forecast.
+    jointly : bool, default False
+        For forecasts (n, d): the intervals of a row hold all d outcomes together, as the four
+        coordinates of a box. Each row then has one score, the largest of its outputs. For all
+        scores but "quantile".
 
     Attributes
     ----------
@@ -109,13 +113,15 @@ class ConformalIntervals(
     Use them where a stated coverage must hold: it is between level and level + 1 / (n + 1) on
     average over calibration sets, if new rows are exchangeable with the calibration rows and their
     forecasts come from the same model. It holds over all rows together, not for each kind of row,
-    and separately for each output. ``guarantee(level)`` returns it as a record, or None where
-    weights are not whole numbers, which do not count rows. With ``cluster=`` in ``fit`` it holds
-    for a row of a new cluster, and counts clusters. For new rows with other inputs, pass
-    :class:`ImportanceWeights` of the calibration rows, as ``sample_weight`` with
-    ``weight_kind="sampling"``, and of the new rows; with known weights the promise is exact, and a
-    row whose weight dominates the others' has infinite ends. The distribution returned has its
-    intervals, a mean, and a std from the scores, but no density.
+    and separately for each output, or with ``jointly`` for all outputs of a row together, however
+    they depend on each other. One output whose std is too small then widens the intervals of all:
+    first scale each output on other rows, by :class:`StdScaling`. ``guarantee(level)`` returns it
+    as a record, or None where weights are not whole numbers, which do not count rows. With
+    ``cluster=`` in ``fit`` it holds for a row of a new cluster, and counts clusters. For new rows
+    with other inputs, pass :class:`ImportanceWeights` of the calibration rows, as ``sample_weight``
+    with ``weight_kind="sampling"``, and of the new rows; with known weights the promise is exact,
+    and a row whose weight dominates the others' has infinite ends. The distribution returned has
+    its intervals, a mean, and a std from the scores, but no density.
 
     References
     ----------
@@ -159,6 +165,7 @@ class ConformalIntervals(
         symmetric: bool = True,
         bounds: tuple[float, float] | None = None,
         calibrator: RegressionCalibrator | None = None,
+        jointly: bool = False,
     ) -> None:
         self.score: Literal["scaled", "absolute", "quantile", "distributional"] = score
         self.levels: tuple[float, ...] = levels
@@ -166,6 +173,7 @@ class ConformalIntervals(
         self.symmetric: bool = symmetric
         self.bounds: tuple[float, float] | None = bounds
         self.calibrator: RegressionCalibrator | None = calibrator
+        self.jointly: bool = jointly
 
     @property
     def _ends(self) -> ConformalEnds:
@@ -185,6 +193,15 @@ class ConformalIntervals(
                 "calibrator must be unfitted, because half of the rows are for its fit; got a"
                 f" fitted {type(self.calibrator).__name__}; pass its predictions as the forecasts,"
                 " to fit and to predict."
+            )
+        if self.jointly and not (
+            self._ends.joint and self.score != "quantile" and self.calibrator is None
+        ):
+            raise InputError(
+                "jointly=True needs one score for both ends of all outputs, of forecasts as they"
+                f" are; got score={self.score!r}, side={self.side!r},"
+                f" symmetric={self.symmetric!r}, calibrator={self.calibrator!r}; leave the last"
+                ' three out, use score="scaled", and pass predictions of a fitted calibrator.'
             )
 
     def fit(
@@ -243,7 +260,21 @@ class ConformalIntervals(
         )
         self._ends.require_within(record.y)
         self.unit_ = "rows" if record.cluster is None else "clusters"
-        return super().fit_record(record)
+        super().fit_record(record)
+        if self.jointly:
+            self._join(record)
+        return self
+
+    def _join(self, record: ForecastRecord) -> None:
+        """Replace the scores of all outputs by each row's largest."""
+        if not record.several:
+            raise InputError(
+                "jointly=True needs forecasts of several outputs, (n, d); got shape"
+                f" {record.forecast.shape}; leave it out."
+            )
+        each = [np.abs(getattr(output, SIGNED[self.score])) for output in record.outputs()]
+        scores, mass = cumulated(np.max(each, axis=0), shares(record.weights, record.cluster))
+        self.scores_, self.mass_ = [scores] * len(each), [mass] * len(each)
 
     def predict(
         self,
@@ -347,7 +378,8 @@ class ConformalIntervals(
                 f"level must be one of those fitted, {list(self.levels)}; got {level!r}; add it to"
                 " levels= and fit again."
             )
-        quantity = f"coverage of the {100 * level:g} % intervals"
+        together = f", all {self.n_outputs_} outputs together" if self.jointly else ""
+        quantity = f"coverage of the {100 * level:g} % intervals{together}"
         if self.n_effective_ is not None:
             return Guarantee(
                 "marginal",
