@@ -51,6 +51,7 @@ CLASSIFIERS = tuple(
     for data in ("kitti", "mnist")
 )
 MANY_CLASSES = "stage2/nn_imagenet1k_lite0_lowres"
+CIFAR_TEST = "stage2/nn_cifar10_test_set"
 UNSEEN = tuple(f"stage2/{name}" for name in geometric.UNSEEN)
 STEPS = {
     "geometric": (
@@ -74,6 +75,7 @@ STEPS = {
         Step("exploratory.helps", "", "", "", (*NETWORKS, *CLASSIFIERS)),
         Step("exploratory.negatives", None, "", "", (*NETWORKS, *CLASSIFIERS)),
         Step("exploratory.boundary", None, "", "", (*NETWORKS, *CLASSIFIERS)),
+        Step("exploratory.pooled", None, "", "", (*NETWORKS, *CLASSIFIERS, CIFAR_TEST)),
         Step("exploratory.run", None, "--networks 50 --ensembles 20", "", ("mnist",), torch=True),
         Step("exploratory.claims", "", "", ""),
     ),

@@ -288,23 +288,36 @@ def as_calibrator(
 
 class PerClass(
     Calibrator,
+    examples=[{"pooled": True}],
     family="one curve per class",
-    use="A calibrator for each predicted class",
+    use="A calibrator for each predicted class; rare ones borrow",
 ):
-    """Separate calibrators for each predicted class, each fitted on the rows with that prediction.
+    r"""Separate calibrators for each predicted class, each fitted on the rows with that prediction;
+    or one for all rows, shifted for each predicted class as far as the classes differ.
+
+    With ``pooled`` the confidence q of a row predicted as class k is
+
+    .. math:: \mathrm{logit}\, q = l + b_k + s_k (l - c_k), \qquad b_k \sim N(0, \tau^2), \quad s_k
+        \sim N(0, \sigma^2)
+
+    with l the log-odds of the calibrator's confidence and :math:`c_k` its mean in the class. Both
+    variances maximise the likelihood: rare classes borrow from all, and 0 is possible.
 
     Parameters
     ----------
     calibrator : Calibrator or Map, optional
         Cloned for each class. Default :class:`LikelihoodPool`, whose intercept makes each predicted
         class unbiased overall; a map is applied one-vs-rest (:class:`OneVsRest`).
+    pooled : bool, default False
+        Fit the calibrator once, on all rows, and shift the log-odds of its confidence.
     inputs : {"probability", "logit"}
     classes : (K,) labels in column order, optional
 
     Attributes
     ----------
-    calibrators_ : dict from the position of a class to its fitted calibrator.
+    calibrators_ : dict from the position of a class to its fitted calibrator; empty if pooled.
     rate_ : (K,) confidence of the classes without one.
+    calibrator_, offsets_ : the calibrator of all rows and the fitted shifts, if pooled.
 
     See Also
     --------
@@ -318,11 +331,14 @@ class PerClass(
     (right + 1/2) / (n + 1), as a constant confidence; the others share the rest in proportion, and
     one warning names the counts. A class that is never predicted gets the rate of all rows. For
     confidences alone ``ConfidenceCalibrator(per_class=True)`` does the same with any signal and
-    map.
+    map. With fewer rows, or many classes, use ``pooled=True``: a class that is rare or never
+    predicted stays near the calibrator of all rows, and all do so unless the leave-one-out gain
+    exceeds 1.5 standard errors of log loss.
 
     References
     ----------
-    Gupta and Ramdas, "Top-label calibration and multiclass-to-binary reductions", ICLR 2022.
+    Gupta and Ramdas, "Top-label calibration and multiclass-to-binary reductions", ICLR 2022; the
+    shrinkage is that of :class:`GroupCalibrator`.
 
     Examples
     --------
@@ -336,11 +352,13 @@ class PerClass(
         self,
         calibrator: Calibrator | None = None,
         *,
+        pooled: bool = False,
         inputs: Inputs = "probability",
         classes: ArrayLike | None = None,
     ) -> None:
         super().__init__(inputs=inputs, classes=classes)
         self.calibrator: Calibrator | None = calibrator
+        self.pooled: bool = pooled
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -351,14 +369,17 @@ class PerClass(
             uses_features=own.uses_features,
             needs_reference=own.needs_reference,
             binary_only=own.binary_only,
-            soft_labels=own.soft_labels,
-            label=f"{own.label}, per class",
+            soft_labels=own.soft_labels and not self.pooled,
+            label=f"{own.label}, per class" + (", pooled" if self.pooled else ""),
         )
 
     def _template(self) -> Any:
         return LikelihoodPool() if self.calibrator is None else as_calibrator(self.calibrator)
 
     def _fit(self, record: Any) -> None:
+        if self.pooled:
+            self._fit_shifts(record)
+            return
         rates = ClassRates.count(record)
         rates.warn(record.classes)
         self.rate_: np.ndarray = rates.shrunk
@@ -367,7 +388,27 @@ class PerClass(
             for k in np.flatnonzero(rates.enough).tolist()
         }
 
+    def _fit_shifts(self, record: Any) -> None:
+        self.calibrators_: dict[int, Calibrator] = {}
+        self.calibrator_: Calibrator = fit_clone(self._template(), record)
+        answer = self._after(record).as_pair("answer")
+        self.offsets_: PooledOffsets = PooledOffsets().fit(
+            answer.probabilities, answer, [CellCodes("class", record.predicted, sloped=True)]
+        )
+        self.status_ = (
+            self.offsets_.status_ if self.offsets_.used else "base: no evidence that classes differ"
+        )
+
+    def _after(self, record: Any) -> Any:
+        """Return the record after the calibrator of all rows, with the model's own labels."""
+        return record.recalibrated(self.calibrator_.predict_record(record), "confidence")
+
     def _predict_proba(self, record: Any) -> np.ndarray:
+        if self.pooled:
+            after = self._after(record)
+            pair = np.column_stack([1.0 - after.confidence, after.confidence])
+            shifted = self.offsets_.added(pair, [record.predicted])[:, 1]
+            return share_rest(after.probabilities, record.predicted, shifted)
         out = share_rest(record.probabilities, record.predicted, self.rate_[record.predicted])
         for k in np.unique(record.predicted).tolist():
             if k in self.calibrators_:
@@ -376,6 +417,13 @@ class PerClass(
         return out
 
     def _expression(self, record: Any) -> Any:
+        if self.pooled:
+            base = self.calibrator_.express(record)
+            top = (base * record.is_predicted).sum()
+            pair = join([1.0 - top, top])
+            if self.offsets_.used:
+                pair = self.offsets_.express(pair, [record.predicted])
+            return record.with_confidence(pair.column(1), base)
         out = record.with_confidence(record.predicted.gather(self.rate_[:, None]))
         for k, calibrator in self.calibrators_.items():
             out = record.is_predicted.column(k).where(calibrator.express(record), out)

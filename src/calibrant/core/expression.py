@@ -387,11 +387,14 @@ class SymbolicRecord:
             return scaled.log_softmax()
         return (scaled.softmax() * (1.0 - mixing) + mixing / self.n_classes).log()
 
-    def with_confidence(self, confidence: Expression) -> Expression:
+    def with_confidence(
+        self, confidence: Expression, probabilities: Expression | None = None
+    ) -> Expression:
         """Rows with ``confidence`` at the predicted class and the rest shared as in the
-        probabilities, equally where they have none.
+        probabilities (default: the row's own), equally where they have none.
         """
-        rest = self.is_predicted.where(0.0, self.probabilities)
+        shared = self.probabilities if probabilities is None else probabilities
+        rest = self.is_predicted.where(0.0, shared)
         total = rest.sum()
         even = constant(np.full(self.n_classes, 1.0 / max(self.n_classes - 1, 1)))
         share = total.where(rest / total.where(total, 1.0), even)
