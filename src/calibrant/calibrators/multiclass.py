@@ -290,7 +290,7 @@ class PerClass(
     Calibrator,
     examples=[{"pooled": True}],
     family="one curve per class",
-    use="A calibrator for each predicted class; rare ones borrow",
+    use="Each predicted class alone, or pooled",
 ):
     r"""Separate calibrators for each predicted class, each fitted on the rows with that prediction;
     or one for all rows, shifted for each predicted class as far as the classes differ.
