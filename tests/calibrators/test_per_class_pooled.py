@@ -87,6 +87,17 @@ def test_a_class_that_was_never_predicted_has_the_calibrator_of_all_rows():
     np.testing.assert_allclose(cal.predict_proba(P[~kept]), P[~kept], rtol=1e-12)
 
 
+def test_weights_of_a_design_count_as_their_effective_size():
+    P, y = rows(1000, 0)
+    fits = [
+        PerClass(Identity(), pooled=True).fit(P, y, sample_weight=np.full(1000, w))
+        for w in (1.0, 0.4, 2.5)
+    ]
+    for cal in fits:
+        assert cal.offsets_.used
+        np.testing.assert_allclose(cal.predict_proba(P), fits[0].predict_proba(P), atol=1e-8)
+
+
 def test_exported_and_saved_it_predicts_the_same(tmp_path):
     P, y = rows(1000, 0)
     cal = PerClass(cb.TemperatureScaling(), pooled=True).fit(P, y)

@@ -17,6 +17,7 @@ from calibrant.calibrators.offsets import (
     BoostedOffsets,
     CellCodes,
     PooledOffsets,
+    counted,
     distinct_rows,
     express_probabilities,
     express_scores,
@@ -26,7 +27,7 @@ from calibrant.calibrators.offsets import (
     scores_of,
 )
 from calibrant.calibrators.pool import LikelihoodPool
-from calibrant.core.arrays import ArrayLike, whole_rows
+from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
 from calibrant.core.estimators import (
     require_count,
@@ -159,7 +160,7 @@ class GroupCalibrator(
         require_count("n_bins", self.n_bins, 2)
         if self.least_errors is not None:
             require_not_negative("least_errors", self.least_errors)
-        record = _counted(record)
+        record = counted(record)
         base = as_calibrator(self.calibrator, default=LikelihoodPool)
         self.calibrator_: Calibrator = fit_clone(base, _for(base, record))
         self.levels_: GroupLevels = GroupLevels(record.groups, record.weights, self.n_bins)
@@ -316,16 +317,6 @@ def _(calibrator: GroupCalibrator) -> None:
             0.0,
             1.0,
         )
-
-
-def _counted(record: Predictions) -> Predictions:
-    """Return the record with weights that count rows: fractional weights count as their effective
-    size (Kish).
-    """
-    weight = record.weights
-    if whole_rows(weight).all():
-        return record
-    return replace(record, weight=weight * (weight.sum() / (weight @ weight)))
 
 
 class Multicalibration(

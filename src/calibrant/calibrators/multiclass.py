@@ -15,7 +15,7 @@ from calibrant._numerics.clusters import grow_regions, region_paths
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.logistic import log_softmax_mixed, normalise_rows, share_rest
 from calibrant.calibrators.maps.sigmoids import Beta, Platt
-from calibrant.calibrators.offsets import CellCodes, PooledOffsets
+from calibrant.calibrators.offsets import CellCodes, PooledOffsets, counted
 from calibrant.calibrators.pool import LikelihoodPool
 from calibrant.core.arrays import ArrayLike, to_array
 from calibrant.core.calibrator import Calibrator, DomainCalibrator, MapTags, Tags
@@ -378,7 +378,7 @@ class PerClass(
 
     def _fit(self, record: Any) -> None:
         if self.pooled:
-            self._fit_shifts(record)
+            self._fit_shifts(counted(record))
             return
         rates = ClassRates.count(record)
         rates.warn(record.classes)

@@ -1,7 +1,7 @@
 """Offsets of overlapping cells, pooled by family or boosted by trees."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from calibrant._numerics.boosting import (
 )
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.fixed_order import in_pieces, merge_rows
+from calibrant.core.arrays import whole_rows
 from calibrant.core.estimators import require_count
 from calibrant.core.expression import Expression, constant, join
 from calibrant.core.folds import folds_of
@@ -34,6 +35,7 @@ __all__ = [
     "BoostedOffsets",
     "CellCodes",
     "PooledOffsets",
+    "counted",
     "distinct_rows",
     "express_probabilities",
     "express_scores",
@@ -100,6 +102,16 @@ def hits_of(record: Predictions) -> np.ndarray:
     happened, or (n, K) which class it was.
     """
     return record.one_hot[:, 1:] if record.n_classes == 2 else record.one_hot
+
+
+def counted(record: Predictions) -> Predictions:
+    """Return the record with weights that count rows: fractional weights count as their effective
+    size (Kish).
+    """
+    weight = record.weights
+    if whole_rows(weight).all():
+        return record
+    return replace(record, weight=weight * (weight.sum() / (weight @ weight)))
 
 
 class PooledOffsets(Saved):
