@@ -108,6 +108,15 @@ def test_exported_and_saved_it_predicts_the_same(tmp_path):
     np.testing.assert_array_equal(cb.load(tmp_path / "cal.calibrant").predict_proba(P), Q)
 
 
+def test_a_file_from_before_pooling_loads(tmp_path):
+    P, y = rows(1000, 0)
+    cal = PerClass().fit(P, y)
+    del cal.pooled
+    cal.save(tmp_path / "cal.calibrant")
+    again = cb.load(tmp_path / "cal.calibrant")
+    np.testing.assert_array_equal(again.predict_proba(P), cal.predict_proba(P))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_two_classes_are_shifted_apart(seed):
     P, y = rows(800, seed, off=np.array([-1.0, 1.0]))

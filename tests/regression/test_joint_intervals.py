@@ -80,6 +80,14 @@ def test_it_is_saved_and_its_outputs_are_named(tmp_path):
     assert str(again.guarantee(0.9)) == str(cal.guarantee(0.9))
 
 
+def test_a_file_from_before_joint_intervals_loads(tmp_path):
+    mean, std, y = boxes(np.random.default_rng(2), 50)
+    cal = cb.ConformalIntervals().fit(mean, y, std=std)
+    del cal.jointly
+    cal.save(tmp_path / "cal.calibrant")
+    assert "together" not in cb.load(tmp_path / "cal.calibrant").explain(0.9)
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -348,6 +348,9 @@ class PerClass(
     [0, 1]
     """
 
+    #: Older files lack this field.
+    pooled: bool = False
+
     def __init__(
         self,
         calibrator: Calibrator | None = None,
@@ -358,7 +361,7 @@ class PerClass(
     ) -> None:
         super().__init__(inputs=inputs, classes=classes)
         self.calibrator: Calibrator | None = calibrator
-        self.pooled: bool = pooled
+        self.pooled = pooled
 
     @property
     def tags(self) -> Tags:  # pyright: ignore[reportIncompatibleVariableOverride]

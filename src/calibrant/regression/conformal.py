@@ -152,6 +152,7 @@ class ConformalIntervals(
     mass_: Any
     spread_: float | np.ndarray
     #: Older files lack these fields.
+    jointly: bool = False
     unit_: Literal["rows", "clusters"] = "rows"
     calibrator_: RegressionCalibrator | list[RegressionCalibrator] | None = None
     n_effective_: float | None = None
@@ -173,7 +174,7 @@ class ConformalIntervals(
         self.symmetric: bool = symmetric
         self.bounds: tuple[float, float] | None = bounds
         self.calibrator: RegressionCalibrator | None = calibrator
-        self.jointly: bool = jointly
+        self.jointly = jointly
 
     @property
     def _ends(self) -> ConformalEnds:
