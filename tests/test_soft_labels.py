@@ -313,7 +313,7 @@ def test_shares_that_are_none_are_refused():
         ([[0.5, 0.6]], "row 0 is"),
         ([-0.1, 0.5], "between 0 and 1"),
         ([[1.0]], r"\(1, 1\)"),
-        ([0.5, np.nan], r"row 1 is .*\(1 such rows\)"),
+        ([0.5, np.nan], r"row 1 is .*\(1 in all\)"),
         ([[3, 1], [2, 2]], "divide counts of votes"),
         (0.5, "shares must be"),
         (["a"], "shares must hold numbers"),

@@ -271,7 +271,7 @@ def test_what_does_not_fit_the_task_is_refused(run, forecasts, predictions, tmp_
     write(tmp_path / "bad.npz", {"mean": mean, "std": -std, "y": y})
     said = run("evaluate", "bad.npz", code=1).stderr
     assert "--std must be finite and positive" in said
-    assert said.endswith("such rows); repair or drop these rows.\n")
+    assert said.endswith("in all); repair or drop these rows.\n")
 
 
 def test_methods_lists_both_tasks(run):

@@ -279,7 +279,7 @@ def test_what_the_labels_and_risks_hold_beside_the_expected_is_said(run, tmp_pat
     assert run("evaluate", "f.jsonl", *asked).stderr == ""
     write(tmp_path / "f.jsonl", p=[0.5, None, 0.7], y=["bad", "good", "bad"])
     said = run("evaluate", "f.jsonl", *asked, code=1).stderr
-    assert "f.jsonl: 'p' must hold a number in every row; row 1 is missing (1 such rows)" in said
+    assert "f.jsonl: 'p' must hold a number in every row; row 1 is missing (1 in all)" in said
 
 
 def test_a_class_of_several_is_asked_for_by_target(run, tmp_path):

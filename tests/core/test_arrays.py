@@ -65,8 +65,8 @@ def test_weights():
     [
         ([[0.1]], "real", r"score must be \(n,\); got shape \(1, 1\)"),
         ([], "real", "score has no rows"),
-        ([0.1, np.nan], "real", r"score must be finite; row 1 is nan \(1 such rows\)"),
-        ([0.1, -0.1, 1.2], "unit", r"score must be in \[0, 1\]; row 1 is -0.1 \(2 such rows\)"),
+        ([0.1, np.nan], "real", r"score must be finite; row 1 is nan \(1 in all\)"),
+        ([0.1, -0.1, 1.2], "unit", r"score must be in \[0, 1\]; row 1 is -0.1 \(2 in all\)"),
     ],
 )
 def test_bad_scores(score, domain, message):

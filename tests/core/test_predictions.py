@@ -33,19 +33,19 @@ BAD_INPUTS = {
     "NaN in probabilities": (
         with_value(2, 1, np.nan),
         Y3,
-        "P must be finite; row 2 is [0.25  nan 0.5 ] (1 such rows); remove or repair these rows.",
+        "P must be finite; row 2 is [0.25  nan 0.5 ] (1 in all); remove or repair these rows.",
     ),
     "infinite": (
         with_value(0, 0, np.inf),
         Y3,
-        "P must be finite; row 0 is [inf 0.3 0.2] (1 such rows); remove or repair these rows.",
+        "P must be finite; row 0 is [inf 0.3 0.2] (1 in all); remove or repair these rows.",
     ),
     "unnormalised": (
         P3 * 1.2,
         Y3,
         (
             "rows of P must sum to 1 within 1e-05; row 0 sums to 1.2, row 1 sums to 1.2, row 2 sums"
-            ' to 1.2 (4 such rows); divide P by its row sums, or pass inputs="logit" if these are'
+            ' to 1.2 (4 in all); divide P by its row sums, or pass inputs="logit" if these are'
             " logits."
         ),
     ),
@@ -54,7 +54,7 @@ BAD_INPUTS = {
         Y3,
         (
             "P must be probabilities in [0, 1]; row 0 is [1.5 0.9 0.6], row 1 is [0.3 2.4 0.3], row"
-            ' 2 is [0.75 0.75 1.5 ] (4 such rows); pass inputs="logit" if these are logits, and'
+            ' 2 is [0.75 0.75 1.5 ] (4 in all); pass inputs="logit" if these are logits, and'
             " divide percentages by 100."
         ),
     ),
@@ -62,7 +62,7 @@ BAD_INPUTS = {
         [[1.0, -2.0, 0.5]],
         [0],
         (
-            "P must be probabilities in [0, 1]; row 0 is [ 1.  -2.   0.5] (1 such rows); "
+            "P must be probabilities in [0, 1]; row 0 is [ 1.  -2.   0.5] (1 in all); "
             'pass inputs="logit" if these are logits, and divide percentages by 100.'
         ),
     ),
@@ -503,7 +503,7 @@ def test_rows_off_by_more_than_their_dtype_explains_are_refused(dtype, off):
     P = P2.copy()
     P[1, 0] += off
     with pytest.raises(
-        InputError, match=r"rows of P must sum to 1 within .*; row 1 sums to .* \(1 such rows\)"
+        InputError, match=r"rows of P must sum to 1 within .*; row 1 sums to .* \(1 in all\)"
     ):
         read(P.astype(dtype))
 
@@ -511,7 +511,7 @@ def test_rows_off_by_more_than_their_dtype_explains_are_refused(dtype, off):
 def test_bad_rows_are_counted_across_blocks():
     P = np.full((70_000, 2), 0.5)
     P[66_000, 0] = 0.7
-    with pytest.raises(InputError, match=r"row 66000 sums to 1\.2 \(1 such rows\)"):
+    with pytest.raises(InputError, match=r"row 66000 sums to 1\.2 \(1 in all\)"):
         read(P)
 
 

@@ -120,7 +120,7 @@ def test_f29_a_misspelt_option_of_the_report_is_named():
         (
             [[1.0, 2.0], [3.0, 3.0]],
             (
-                r"samples must differ within a row; row 1 has 2 draws of 3.0 \(1 such rows\); their"
+                r"samples must differ within a row; row 1 has 2 draws of 3.0 \(1 in all\); their"
                 r" std is 0"
             ),
         ),

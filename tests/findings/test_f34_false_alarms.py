@@ -152,5 +152,5 @@ def test_f34_rows_without_a_time_are_refused_by_monitor_too():
 
 def test_f34_reports_name_the_row_without_a_time():
     frame = logs([7, 31])
-    with pytest.raises(cb.errors.InputError, match=r"row 7 has none \(2 such rows\)"):
+    with pytest.raises(cb.errors.InputError, match=r"row 7 has none \(2 in all\)"):
         cb.report(frame["label"], frame["p"], times=frame["when"])

@@ -91,7 +91,7 @@ def test_g23_slices_take_inputs(log, run, tmp_path):
 def test_g23_rows_without_a_prediction_are_offered_to_be_skipped(log, run, tmp_path):
     written(tmp_path / "holes.csv", [("", 1, "a"), *log, ("", 0, "b")])
     said = run("evaluate", "holes.csv", *ASKED, code=1).stderr
-    assert "row 0 is missing (2 such rows)" in said
+    assert "row 0 is missing (2 in all)" in said
     assert "--skip-missing" in said
     assert losses(run, "holes.csv", *ASKED, "--skip-missing") == losses(run, "log.csv")
 

@@ -52,7 +52,7 @@ def test_h29_wrong_rows_are_still_refused_with_their_number(shift):
     P, y = drawn()
     P = np.round(P, 4)
     P[17, 0] += shift
-    with pytest.raises(InputError, match=r"sum to 1 .*; row 17 sums to .* \(1 such rows\)"):
+    with pytest.raises(InputError, match=r"sum to 1 .*; row 17 sums to .* \(1 in all\)"):
         quietly(metrics.log_loss, y, P)
     with pytest.raises(InputError, match="row 17 sums to"):
         quietly(cb.TemperatureScaling().fit, P, y)

@@ -72,7 +72,7 @@ def test_a_std_in_any_unit():
 
 
 def test_a_bad_std_names_its_rows():
-    with pytest.raises(InputError, match=r"row 1 is 0.*row 2 is nan.*\(2 such rows\)"):
+    with pytest.raises(InputError, match=r"row 1 is 0.*row 2 is nan.*\(2 in all\)"):
         ence([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, np.nan])
 
 

@@ -116,7 +116,7 @@ def test_it_is_saved_with_what_it_holds(bounds, tmp_path):
 
 
 def test_what_cannot_be_is_refused_with_its_row():
-    with pytest.raises(InputError, match=r"y must be above 0; row 1 is 0\. .1 such rows"):
+    with pytest.raises(InputError, match=r"y must be above 0; row 1 is 0\. .1 in all"):
         cb.regression.BoundedOutcomes().fit([1.0, 1.0], [1.0, 0.0], std=[1.0, 1.0])
     with pytest.raises(InputError, match=r"the mean must be above 0 and below 1; row 0"):
         cb.regression.BoundedOutcomes(upper=1.0).fit([1.5, 0.5], [0.5, 0.5], std=[0.1, 0.1])

@@ -241,8 +241,8 @@ def test_a_group_that_is_surely_off_is_named():
     [
         (
             "re-offset",
-            "Fit a calibrator on the 1,234 rows since 2024-06; moving all of them by one amount is"
-            " enough.",
+            "Fit a calibrator on the 1,234 rows since 2024-06; one shift of all risks would do"
+            " too.",
         ),
         ("re-fit", "Fit a calibrator on the 1,234 rows since 2024-06."),
         ("wait", "Collect more rows after 2024-06, then fit the calibrator on them."),

@@ -15,9 +15,13 @@ __all__ = ["Audit", "GroupGap", "MulticalibrationError"]
 
 #: Tone and action of each state.
 ACTIONS = {
+    "all groups are off alike": (
+        "bad",
+        "Calibrate over all rows, then audit the calibrated predictions.",
+    ),
     "groups are off": (
         "bad",
-        "Calibrate by these groups, or give the model what sets them apart.",
+        "Calibrate by these groups, if they may be used, or give the model what sets them apart.",
     ),
     "too few rows": ("unknown", "Collect more rows of these groups, then audit again."),
     "use as they are": ("good", "Keep the predictions as they are, and audit again on new data."),
@@ -155,16 +159,30 @@ class Audit(Shown):
             f"; {untold} {'has' if untold == 1 else 'have'} too few rows to tell" if untold else ""
         )
         worst = f"; the worst is {_said(self.worst)}" if self.off and self.worst is not None else ""
+        if self.alike:
+            rows = self.overall[0]
+            return (
+                f"All {len(self.groups)} groups are off alike; over all rows {percent(rows.said)}"
+                f" predicted, {percent(rows.came)} observed."
+            )
         verb = "is" if len(self.off) == 1 else "are"
         return f"{len(self.off)} of {len(self.groups)} groups {verb} miscalibrated{worst}{told}."
 
     @property
+    def alike(self) -> bool:
+        """Whether several groups are all off, and each as all rows together may be."""
+        rates = len(self.overall) == 1 and self.overall[0].events is not None
+        if not rates or not 1 < len(self.groups) == len(self.off):
+            return False
+        return all(one.low <= self.overall[0].gap <= one.high for one in self.groups)
+
+    @property
     def state(self) -> str:
-        """The answer in words: "groups are off"; "too few rows" if none is, but most have
-        too few rows to tell; else "use as they are".
+        """The answer in words: "all groups are off alike", "groups are off"; "too few rows" if
+        none is, but most have too few rows to tell; else "use as they are".
         """
         if self.off:
-            return "groups are off"
+            return "all groups are off alike" if self.alike else "groups are off"
         few = sum(one.outcome == "not enough data" for one in self.groups)
         return "too few rows" if 2 * few > len(self.groups) else "use as they are"
 

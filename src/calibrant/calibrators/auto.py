@@ -72,7 +72,7 @@ EVIDENCE_ROWS, EVIDENCE_ENTRIES = 10_000, 4_000_000
 class AutoCalibrator(
     Circumstances,
     family="automatic choice",
-    use="Weighs methods out of fold; start here",
+    use="Cross-validates methods; start here",
     common=True,
 ):
     r"""Average calibrators by the evidence of their out-of-fold scores, including no calibration.

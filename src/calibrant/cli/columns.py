@@ -149,7 +149,7 @@ def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
     if len(rows):
         raise InputError(
             f"{path}: {name!r} must hold {what} in every row; row {rows[0]} is missing ({len(rows)}"
-            f" such rows); {FILL_IN}."
+            f" in all); {FILL_IN}."
         )
 
 
@@ -240,7 +240,7 @@ def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.n
     if len(bad):
         raise InputError(
             f"{path}: {name!r} must hold {rule}; row {bad[0]} is {values[bad[0]]:.6g} ({len(bad)}"
-            " such rows); set its unit with --inputs"
+            " in all); set its unit with --inputs"
             f" {', '.join(one for one in UNITS if one != inputs)}."
         )
     return values if meant is None else meant(values.astype(np.float64)), (

@@ -154,10 +154,11 @@ def _read(files, columns, risks):
         else [f"{path}:{risk}" for path in paths for risk in risks]
     )
     if len(names) < 2 or len(set(names)) < len(names):
-        found = f"got {few(names or paths)}"
+        twice = next((name for name in names if names.count(name) > 1), None)
+        listed = few(names or paths) if twice is None else f"{twice} twice"
         raise click.UsageError(
-            f"compare needs two different predictions or more; {found}; pass two TABLEs, or --risk"
-            " twice."
+            f"compare needs two different predictions or more; got {listed}; pass two TABLEs, or"
+            " one and --risk twice."
         )
     from calibrant.cli.predictions import labelled, read_source
     from calibrant.tables.sources import open_source

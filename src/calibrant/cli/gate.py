@@ -68,7 +68,8 @@ class Gate:
         match = GRAMMAR.fullmatch(text)
         if match is None:
             raise ValueError(
-                f'a gate must be [before.|after.]METRIC OP NUMBER, such as "ece>0.02"; got {text!r}'
+                'a gate must be [before.|after.]METRIC OP NUMBER, such as "ece>0.02", in quotes,'
+                f" because the shell takes > for itself; got {text!r}"
             )
         key, keys = metric_key(match[2]), known()
         names = {key: name for of in keys.values() for key, name in of.items()}

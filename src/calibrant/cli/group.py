@@ -47,10 +47,10 @@ WANTED = {
 #: section, "Options", holds those of the command itself.
 SECTIONS = {
     "Table": (
-        *("label", "weight", "weight_kind", "positive", "risk", "risks", "confidence", "inputs"),
-        *("predicted", "probabilities", "logits", "classes", "task", "mean", "std", "quantiles"),
-        *("skip_missing", "cluster", "groups", "features", "by", "time", "every", "engine"),
-        *("resume", "reference", "model_version"),
+        *("label", "positive", "risk", "risks", "confidence", "predicted", "inputs"),
+        *("probabilities", "logits", "classes", "mean", "std", "quantiles", "task"),
+        *("groups", "by", "time", "every", "cluster", "weight", "weight_kind", "skip_missing"),
+        *("features", "reference", "engine", "resume", "model_version"),
     ),
     "Calibration": ("method", "calibrator", "test", "test_label", "test_weight"),
     "Output": ("output", "title", "as_json", "whole", "lines", "force"),
@@ -128,8 +128,10 @@ class _Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         section = {name: title for title, names in SECTIONS.items() for name in names}
-        found: dict[str, list[Any]] = {title: [] for title in ("Options", *SECTIONS)}
+        order = {name: place for place, name in enumerate(section)}
+        found: dict[str, list[Any]] = {title: [] for title in (*SECTIONS, "Options")}
         options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        options.sort(key=lambda one: order.get(one.name or "", len(order)))
         for one in options if len(options) > FEW else ():
             found[section.get(one.name or "", "Options")].append(one.get_help_record(ctx))
         if len(options) <= FEW:

@@ -14,6 +14,7 @@ import click
 from calibrant.cli import tables
 from calibrant.cli.options import TaskType, json_option
 from calibrant.cli.wording import say
+from calibrant.core.domain import DOMAINS
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.errors import InputError
 
@@ -150,7 +151,8 @@ def _facts(metric: Any) -> Iterator[str]:
 def _by_question(rows: list[Row], whole: bool) -> None:
     """Print a list for each question: the usual methods, or all by family."""
     for question in dict.fromkeys([*QUESTIONS, *(row["question"] for row in rows)]):
-        title, note = QUESTIONS.get(question, (f"{question}: calibrators", ""))
+        title, note = QUESTIONS.get(question, ("", ""))
+        title = title or f"How sure are {DOMAINS[question].predictions}?"
         # The default for classes is also that for an event.
         asked = (question, "classes" if question == "event" else question)
         found = [row for row in rows if row["question"] == question or _is_default(row, asked)]

@@ -156,7 +156,7 @@ FORECASTS = (
         "--task",
         type=TaskType(),
         help=(
-            "Task of FILE, if its columns do not show it: mean and std, or q_0.05, ..., are"
+            "Task of TABLE, if its columns do not show it: mean and std, or q_0.05, ..., are"
             " forecasts of a number."
         ),
     ),

@@ -627,7 +627,7 @@ def features_of(source: Any, names: list[str], texts: bool = False) -> Any:
         if len(missing):
             raise InputError(
                 f"{source.path}: the feature {name!r} must be known in every row; row {missing[0]}"
-                f" is missing ({len(missing)} such rows); fill it in, drop those rows, or leave"
+                f" is missing ({len(missing)} in all); fill it in, drop those rows, or leave"
                 " the column out of --features."
             )
     return NamedColumns({name: _feature(source, name, texts) for name in names})

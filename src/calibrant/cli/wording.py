@@ -42,6 +42,9 @@ OPTIONS = tuple(
         r'missing="skip"': "--skip-missing",
         r"\bn_bins\b": "--bins",
         r"probabilities='p'": "--probabilities p",
+        r"pass prevalence= and auroc=, or normal=, beta= or risks=": (
+            "pass what you expect, such as --prevalence 0.1 --auroc 0.8, or --normal or --beta"
+        ),
         r'quantiles="([^"]*)"': r"--quantiles \1",
         r"\bcheckpoint=": "--resume",
         r'(?<!--)\bengine="auto"': "--engine auto",

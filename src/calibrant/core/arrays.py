@@ -312,7 +312,7 @@ def scores(
             bad = (out < least) | (out > most)
         first = int(np.flatnonzero(bad)[0])
         raise InputError(
-            f"{name} must be {rule}; row {first} is {out[first]} ({int(bad.sum())} such rows);"
+            f"{name} must be {rule}; row {first} is {out[first]} ({int(bad.sum())} in all);"
             " repair or drop them."
         )
     return np.minimum(out, 1.0) if unit else out

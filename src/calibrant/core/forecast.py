@@ -253,7 +253,7 @@ def _require(good: np.ndarray, values: np.ndarray, name: str, rule: str, remedy:
         seen = ", ".join(
             f"row {i} is {np.array2string(np.asarray(values[i]), precision=4)}" for i in rows[:3]
         )
-        raise InputError(f"{name} must {rule}; {seen} ({len(rows)} such rows); {remedy}.")
+        raise InputError(f"{name} must {rule}; {seen} ({len(rows)} in all); {remedy}.")
 
 
 def _quadrature(

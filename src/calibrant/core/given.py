@@ -203,7 +203,7 @@ def _check_probabilities(block: np.ndarray, start: int, resolution: float) -> No
         first = np.flatnonzero(bad)[:3]
         seen = ", ".join(f"row {start + i} sums to {sums[i]:.6g}" for i in first)
         raise InputError(
-            f"rows of P must sum to 1 within {tolerance:g}; {seen} ({int(bad.sum())} such rows);"
+            f"rows of P must sum to 1 within {tolerance:g}; {seen} ({int(bad.sum())} in all);"
             f" {_sum_remedy(sums)}."
         )
     # The text names no row and no number, so that it is shown once for all parts of a table.
@@ -235,7 +235,7 @@ def _reject(bad: Any, start: int, block: np.ndarray, rule: str, remedy: str):
     seen = ", ".join(
         f"row {start + i} is {np.array2string(block[i], precision=4, threshold=6)}" for i in first
     )
-    raise InputError(f"P {rule}; {seen} ({int(bad.sum())} such rows); {remedy}.")
+    raise InputError(f"P {rule}; {seen} ({int(bad.sum())} in all); {remedy}.")
 
 
 #: Kinds of predictions of classes.

@@ -206,7 +206,7 @@ def _require_none(bad: np.ndarray, cov: np.ndarray, rule: str) -> None:
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
         seen = np.array2string(cov[row], precision=4, threshold=20).replace("\n", "")
-        raise InputError(f"cov must be {rule}; row {row} is {seen} ({int(bad.sum())} such rows).")
+        raise InputError(f"cov must be {rule}; row {row} is {seen} ({int(bad.sum())} in all).")
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ class SoftLabels:
         if len(bad):
             raise InputError(
                 "shares must be between 0 and 1 and sum to 1 in each row; "
-                f"row {bad[0]} is {values[bad[0]]} ({len(bad)} such rows); "
+                f"row {bad[0]} is {values[bad[0]]} ({len(bad)} in all); "
                 "divide counts of votes by their row sums."
             )
         self.shares: np.ndarray = values / sums[:, None]

@@ -283,7 +283,7 @@ class SampleForecast(QuantileForecast):
             first = np.argwhere(equal)[0]
             raise InputError(
                 f"samples must differ within a row; row {first[0]} has {samples.shape[-1]} draws of"
-                f" {samples[tuple(first)][0]} ({int(equal.sum())} such rows); their std is 0, which"
+                f" {samples[tuple(first)][0]} ({int(equal.sum())} in all); their std is 0, which"
                 " no density can have: drop these rows, or pass mean and std."
             )
         super().__init__(
@@ -380,7 +380,7 @@ class Bounds:
             )
             seen = np.array2string(np.asarray(values[row]), precision=4, threshold=8)
             raise InputError(
-                f"{name} must be {rule}; row {row} is {seen} ({int(out.sum())} such rows); correct"
+                f"{name} must be {rule}; row {row} is {seen} ({int(out.sum())} in all); correct"
                 " the bounds, or drop these rows."
             )
 
@@ -403,7 +403,7 @@ class Bounds:
             raise InputError(
                 f"std must be possible for a distribution from {self.lower:g} to {self.upper:g};"
                 f" row {row} has {std[row]:.4g} with mean {mean[row]:.4g} ({int(too_wide.sum())}"
-                " such rows); pass quantiles or samples within the bounds."
+                " in all); pass quantiles or samples within the bounds."
             )
         low, high = bisected(
             lambda angle: _variance(height, angle) < share, np.zeros_like(mean), widest, HALVINGS

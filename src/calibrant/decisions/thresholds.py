@@ -351,7 +351,7 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
         there is no decision. If the rates allow a decision on every row, both are one number in the
         middle of the allowed range, and scores on it count as no event.
     n_positive_, n_negative_ : float
-        Rows (or clusters with such rows) with and without the event.
+        Rows (or clusters with in all) with and without the event.
     guarantees_ : list of Guarantee, one for each rate
     classes_ : (K,) labels, where it was fitted on predictions
 

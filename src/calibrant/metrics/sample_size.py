@@ -252,8 +252,8 @@ def expected_risks(
         odds, share = class_laws(prevalence, auroc)
     else:
         raise InputError(
-            "the distribution of risks is unknown; pass risks, normal or beta, or both prevalence"
-            " and auroc."
+            "the distribution of risks is unknown; pass prevalence= and auroc=, or normal=, beta="
+            " or risks=."
         )
     return ExpectedRisks(odds, share, sigmoid(line[0] + line[1] * odds), prevalence)
 

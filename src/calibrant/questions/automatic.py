@@ -151,7 +151,7 @@ class _HeldOut:
 class AutoQuestionCalibrator(
     CalibratorOfQuestions,
     family="automatic choice",
-    use="Weighs methods out of fold; start here",
+    use="Cross-validates methods; start here",
     common=True,
 ):
     r"""Average calibrators of questions by the evidence of their out-of-fold log losses, including

@@ -199,6 +199,6 @@ def _refuse_first(odd: np.ndarray, record: Questions, other: Questions, names: A
         seen = [one.outcomes()[i] for one in (record, other)]
         raise InputError(
             f"{names[0]} and {names[1]} must have the same outcomes; {_row(record, i)} has"
-            f" {seen[0]!r} and {seen[1]!r} ({int(odd.sum()):,} such rows); join the labels to both"
+            f" {seen[0]!r} and {seen[1]!r} ({int(odd.sum()):,} in all); join the labels to both"
             " logs by item and question."
         )

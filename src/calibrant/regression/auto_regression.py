@@ -34,7 +34,7 @@ __all__ = ["AutoRegressionCalibrator", "default_regression_calibrator"]
 class AutoRegressionCalibrator(
     RegressionCalibrator,
     family="automatic choice",
-    use="Weighs methods out of fold; start here",
+    use="Cross-validates methods; start here",
     common=True,
 ):
     r"""Average calibrators of forecasts by the evidence of their out-of-fold scores, including no

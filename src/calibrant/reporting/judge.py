@@ -282,7 +282,7 @@ def _vetoed(evidence: Evidence, words: Words) -> tuple[str, str]:
 
 def _few(evidence: Evidence, words: Words) -> tuple[str, str]:
     sentence = f"{words.rows}: too few to judge the {words.things}."
-    return sentence, f"Collect rows until there are {evidence.few}, then measure again."
+    return sentence, f"Collect rows until there are {evidence.few} for a first answer."
 
 
 def _changed(evidence: Evidence, words: Words) -> tuple[str, str]:
@@ -295,7 +295,7 @@ def _changed(evidence: Evidence, words: Words) -> tuple[str, str]:
     since = f"the {found.rows:,.0f} rows since {found.since}"
     again = "Fit a calibrator" if evidence.after is None else "Fit the calibrator again"
     return sentence, {
-        "re-offset": f"{again} on {since}; moving all of them by one amount is enough.",
+        "re-offset": f"{again} on {since}; one shift of all {words.things} would do too.",
         "re-fit": f"{again} on {since}.",
     }.get(found.remedy, f"Collect more rows after {found.since}, then fit the calibrator on them.")
 
@@ -324,7 +324,9 @@ def _calibrate(evidence: Evidence, words: Words) -> tuple[str, str]:
     if after is not None and after.high < before.high:
         sentence += f"{words.single} is then typically within {points(after.high)}, and "
     action = (
-        f"Use the {things} calibrated by group." if by_group else f"Use the calibrated {things}."
+        f"Use the {things} calibrated by group, if the groups may be used."
+        if by_group
+        else f"Use the calibrated {things}."
     )
     remains = _remains(evidence)
     action = f"{action[:-1]}, but {remains}." if remains else action
