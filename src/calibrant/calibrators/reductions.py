@@ -620,7 +620,7 @@ def _largest(block: np.ndarray, start: int) -> float:
     if bad.any():
         rule = f"finite and at most {LARGEST:.0e} in size"
         raise InputError(
-            f"X must be {rule}; row {start + int(bad.argmax())} is not ({int(bad.sum())} such"
-            " rows); repair, scale or drop them."
+            f"X must be {rule}; row {start + int(bad.argmax())} is not ({int(bad.sum())} in"
+            " all); repair, scale or drop them."
         )
     return float(size.max())

@@ -58,8 +58,8 @@ def repetitions(weight: np.ndarray) -> np.ndarray:
     if len(odd):
         raise InputError(
             "sample_weight must be whole numbers, how often each row was observed, because a"
-            f" certificate counts rows; row {odd[0]} has {weight[odd[0]]:.6g} ({len(odd)} such"
-            " rows); leave it out. Weights of a sampling design or of importance need weighted"
+            f" certificate counts rows; row {odd[0]} has {weight[odd[0]]:.6g} ({len(odd)} in"
+            " all); leave it out. Weights of a sampling design or of importance need weighted"
             " conformal prediction, with weights learned from other rows."
         )
     return np.rint(weight)

@@ -146,8 +146,8 @@ def _options_of(first: Questions, other: Questions, name: str, called: str) -> Q
         both = [list(_options(one, i)) for one in (first, other)]
         raise InputError(
             f"{name} and {called} must have the same options in a row; {_row(first, i)} has"
-            f" {both[0][:8]} in {name} and {both[1][:8]} in {called} ({int(odd.sum()):,} such"
-            " rows); pass every option in both."
+            f" {both[0][:8]} in {name} and {both[1][:8]} in {called} ({int(odd.sum()):,} in"
+            " all); pass every option in both."
         )
     if np.array_equal(ours, theirs):
         return replace(other, option=first.option)

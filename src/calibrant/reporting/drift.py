@@ -256,8 +256,8 @@ def _seconds(times: Any) -> np.ndarray:
     missing = np.flatnonzero(np.isnat(seconds))
     if len(missing):
         raise InputError(
-            f"times must be dates, none missing; row {missing[0]} has none ({len(missing)} such"
-            " rows); repair or drop them."
+            f"times must be dates, none missing; row {missing[0]} has none ({len(missing)} in"
+            " all); repair or drop them."
         )
     return seconds
 
