@@ -22,7 +22,7 @@ def _one_vs_rest(map_):
 
 
 def _temperature(P, y, P_test):
-    """On the probabilities as if they were logits, as the authors did for all but networks."""
+    """On the probabilities as if they were logits, as the authors did for all but CNNs."""
     return cb.TemperatureScaling(inputs="logit").fit(P, y).predict_proba(P_test)
 
 
