@@ -152,27 +152,31 @@ def claims(out):
             [("interval error {:.3f}", cauchy, cauchy < 0.01)],
         ),
         (
-            "untrained boxes are almost perfect by intervals after the interval method (figure 3)",
+            "untrained simulated boxes are almost perfect by intervals after the interval method"
+            " (figure 3)",
             [("interval error at most {:.3f}", widest, widest < 0.02)],
         ),
         (
-            "and far from calibrated by the ENCE after STD scaling (figure 6)",
+            "and far from calibrated by the ENCE after STD scaling (figure 6, simulated boxes)",
             [("ENCE at least {:.3f}", far, far > 0.1)],
         ),
         (
-            "both methods lower the ENCE of every output (table 1)",
+            "both methods lower the ENCE of every output (table 1, simulated boxes)",
             [("to at most {:.0%} of what it was", left, left < 1.0)],
         ),
-        ("both leave c_v as it is (section 4.2, table 1)", [("to rounding", moved, moved < 1e-6)]),
+        (
+            "both leave c_v as it is (section 4.2, table 1, simulated boxes)",
+            [("to rounding", moved, moved < 1e-6)],
+        ),
     ]
 
 
 def judged_claims(out):
-    """{claim: {"number": its numbers in words, "": whether it holds}}, as stored."""
+    """{claim: {"number": its numbers in words, "verdict": whether it holds}}, as stored."""
     return {
         claim: {
             "number": ", ".join(words.format(v).replace("%", " %") for words, v, _ in numbers),
-            "": "holds" if all(good for *_, good in numbers) else "**fails**",
+            "verdict": "holds" if all(good for *_, good in numbers) else "**fails**",
         }
         for claim, numbers in claims(out)
     }
@@ -273,7 +277,7 @@ def main():
     )
     print("\nClaims")
     for claim, cells in judged_claims(out).items():
-        print(f"  {cells['']:9s}  {claim}: {cells['number']}")
+        print(f"  {cells['verdict']:9s}  {claim}: {cells['number']}")
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "tables.json").write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
     keep(out, "" if seeds == SEEDS else f"{seeds} seeds")
