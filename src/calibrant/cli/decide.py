@@ -29,7 +29,7 @@ RULE = "rule.calibrant"
 #: Values of --when-uncertain -> values of ``when_uncertain`` in Python.
 UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 #: What is decided -> the options that have no effect on it.
-UNUSED = {
+UNUSED: dict[str, tuple[str, ...]] = {
     "a lock and NEW": (
         *("max_error", "certainty", "target", "recall", "when_uncertain", "sets", "level", "unit"),
         *("over", "cluster"),

@@ -35,7 +35,7 @@ COMMANDS = {
     "methods": ("list_methods", "List all calibrators and metrics."),
 }
 #: What a person wants -> its commands, as the help lists them.
-WANTED = {
+WANTED: dict[str, tuple[str, ...]] = {
     "See what it does": ("demo", "methods"),
     "Measure": ("evaluate", "report", "audit", "compare", "rate"),
     "Calibrate": ("fit", "apply", "export"),
@@ -45,7 +45,7 @@ WANTED = {
 }
 #: Sections of the help of a command with more than FEW options, and their parameters; the first
 #: section, "Options", holds those of the command itself.
-SECTIONS = {
+SECTIONS: dict[str, tuple[str, ...]] = {
     "Table": (
         *("label", "positive", "risk", "risks", "confidence", "predicted", "inputs"),
         *("probabilities", "logits", "classes", "mean", "std", "quantiles", "task"),

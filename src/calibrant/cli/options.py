@@ -194,13 +194,13 @@ SEVERAL = click.option(
     help="A column of risks or scores; repeat it for each column.",
 )
 #: Answers to questions: the version of the model that gave them.
-version_option = click.option(
+version_option: Callable[..., Any] = click.option(
     "--model-version",
     metavar="NAME",
     help="Lock files: the version of the model; in logs of questions the field `model` names it.",
 )
 #: The promise of a certified rule.
-share_options = (
+share_options: tuple[Callable[..., Any], ...] = (
     click.option(
         "--max-error",
         type=SHARE,

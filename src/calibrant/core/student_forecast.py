@@ -80,7 +80,9 @@ class StudentForecast(FrozenForecast):
         require_positive_std(arrays["scale"], "scale")
         if not (arrays["df"] > 0.0).all():
             raise InputError(f"df must be positive; got {arrays['df'].min():g}; 1 is Cauchy's.")
-        self.location, self.scale, self.df = (arrays[name] for name in names)
+        self.location: np.ndarray = arrays["location"]
+        self.scale: np.ndarray = arrays["scale"]
+        self.df: np.ndarray = arrays["df"]
         super().__init__(stats.t(self.df, self.location, self.scale))
 
     def _pick(self, key: Any) -> "StudentForecast":

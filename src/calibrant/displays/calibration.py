@@ -72,11 +72,15 @@ class CalibrationDrawing:
         densities: Any = None,
         rate: float = 0.5,
     ) -> None:
-        self.states, self.start = states, start or next(iter(states))
-        self.target, self.scale = target, scale
-        self.smooth, self.distribution, self.densities = smooth, distribution, densities
-        self.rate = rate
-        self.ends = self._ends()
+        self.states: dict[str, dict[str, Any]] = states
+        self.start: str = start or next(iter(states))
+        self.target: Any = target
+        self.scale: str = scale
+        self.smooth: Any = smooth
+        self.distribution: Any = distribution
+        self.densities: Any = densities
+        self.rate: float = rate
+        self.ends: tuple[float, float] = self._ends()
 
     @property
     def last(self) -> Any:

@@ -230,7 +230,7 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
                 f'score="{self.score}" needs forecasts with standard deviations; got means alone;'
                 ' pass std=, or score="absolute".'
             )
-        self.limits_ = ScoreLimits.start(
+        self.limits_: ScoreLimits = ScoreLimits.start(
             self._scores(record),
             level=float(self.level if self.symmetric else 0.5 + 0.5 * self.level),
             method=self.method,
@@ -512,7 +512,7 @@ class AdaptiveSets(LimitedStream, Saved, BaseEstimator):
         require_seed("random_state", self.random_state)
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         self.classes_ = record.classes
-        self.limits_ = ScoreLimits.start(
+        self.limits_: ScoreLimits = ScoreLimits.start(
             self._scorer.of_labels(record),
             level=float(self.level),
             method=self.method,

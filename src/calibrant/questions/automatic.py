@@ -216,7 +216,8 @@ class AutoQuestionCalibrator(
         record = record.known().in_order()
         self.n_fit_: float = float(record.weights.sum())
         self.members_: list[Any] = [None]
-        self.weights_, self.table_, self.gain_in_errors_ = np.ones(1), [], 0.0
+        self.gain_in_errors_: float = 0.0
+        self.weights_, self.table_ = np.ones(1), []
         if record.item_number.max() + 1 < LEAST_ROWS:
             self.status_ = "identity: too few rows"
             return self

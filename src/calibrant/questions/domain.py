@@ -292,11 +292,11 @@ class QuestionGap(
         return record.confidence - record.correct
 
 
-question_log_loss = QuestionLoss()
-question_brier = QuestionBrier()
-question_ranked_score = QuestionRankedScore()
-question_accuracy = QuestionAccuracy()
-question_gap = QuestionGap()
+question_log_loss: QuestionLoss = QuestionLoss()
+question_brier: QuestionBrier = QuestionBrier()
+question_ranked_score: QuestionRankedScore = QuestionRankedScore()
+question_accuracy: QuestionAccuracy = QuestionAccuracy()
+question_gap: QuestionGap = QuestionGap()
 
 CHOSEN_BY.register(
     QUESTIONS,

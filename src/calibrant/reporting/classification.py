@@ -1,8 +1,8 @@
 """Report on predictions of classes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -77,8 +77,8 @@ class Classes(ReportTable):
     """Report on the answers of a classifier and on its classes."""
 
     domain = DOMAIN
-    cautions = staticmethod(cautions)
-    vetoes = staticmethod(vetoes)
+    cautions: ClassVar[Callable[..., list[str]]] = staticmethod(cautions)
+    vetoes: ClassVar[Callable[..., list[str]]] = staticmethod(vetoes)
 
     def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the confidence, and whether the predicted class is the true one."""

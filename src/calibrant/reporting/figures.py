@@ -304,8 +304,9 @@ class Overlaid:
     """Displays of one kind on the same axes, {label: display}, the last in the main colour."""
 
     def __init__(self, displays: dict[str, Any], again: dict[str, Any] | None = None) -> None:
-        self.displays, self.again = displays, again or {}
-        self.last = list(displays.values())[-1]
+        self.displays: dict[str, Any] = displays
+        self.again: dict[str, Any] = again or {}
+        self.last: Any = list(displays.values())[-1]
 
     def plot(self, ax: Any) -> None:
         """Draw them on ``ax``."""

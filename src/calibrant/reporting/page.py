@@ -55,7 +55,7 @@ NOTES = (
 )
 FILTERS: dict[Any, Any] = {}
 #: Words and templates of this page.
-WORDS = {
+WORDS: dict[str, Any] = {
     "fine": "The data look sound: every class has enough rows, and few rows repeat another",
     "quality": "quality.html",
     "promised": "promises.html",

@@ -223,7 +223,10 @@ def _hits_of_bins(
 
 
 #: What is estimated, by the target of a report; by None for forecasts.
-KEYS = {"event": ("event_auroc", "log_loss", "event_brier_score"), None: ("mae", "rmse")}
+KEYS: dict[str | None, tuple[str, ...]] = {
+    "event": ("event_auroc", "log_loss", "event_brier_score"),
+    None: ("mae", "rmse"),
+}
 #: The same for any other target.
 OTHERS = ("accuracy", "log_loss", "brier_score")
 #: Names of these metrics in a sentence.

@@ -286,7 +286,8 @@ class NestedColumns(UserDict[str, list[Any]]):
     """
 
     def __init__(self, objects: list[dict[str, Any]], path: Path) -> None:
-        self.objects, self.path = objects, path
+        self.objects: list[dict[str, Any]] = objects
+        self.path: Path = path
 
     @cached_property
     def found(self) -> tuple[dict[str, list[Any]], dict[str, tuple[str, ...]]]:

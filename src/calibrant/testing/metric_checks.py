@@ -308,8 +308,8 @@ def check_metric(metric: Metric) -> None:
 METRIC_CHECKS: Facet[Any] = Facet("checks of metrics")
 METRIC_CHECKS.register(CLASSIFICATION, lambda: class_metric_checks)
 METRIC_CHECKS.register(REGRESSION, lambda: forecast_metric_checks)
-for scored_alone in (JOINT, SETS):
-    METRIC_CHECKS.register(scored_alone, lambda: lambda metric: [])
+for _domain in (JOINT, SETS):
+    METRIC_CHECKS.register(_domain, lambda: lambda metric: [])
 
 
 def metric_checks(metric: Metric) -> Iterator[Check]:

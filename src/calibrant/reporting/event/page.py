@@ -255,7 +255,7 @@ NOTES = (
 )
 
 #: Words and templates of this page.
-WORDS = {
+WORDS: dict[str, Any] = {
     "fine": "The data look sound: few rows repeat another, and no risk of exactly 0 or 1 is wrong",
     "quality": "event/quality.html",
     "promised": "event/promises.html",

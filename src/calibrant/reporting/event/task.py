@@ -2,10 +2,10 @@
 risks beyond calibration; and certified error rates of rules.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from calibrant.reporting.calibrate import Compared
 from calibrant.reporting.classification import CLASSIFICATION, Classes
 from calibrant.reporting.compared_scores import Measure, Score, score_table
 from calibrant.reporting.evidence import distance, explained, latent, separation
+from calibrant.reporting.judge import Words
 from calibrant.reporting.options import Decisions, Settings
 from calibrant.reporting.quality import SURE_ROWS, Shift, copied, doubtful, shifted, small
 from calibrant.reporting.report_table import affordable, few_resamples
@@ -415,10 +416,10 @@ class Event(Classes):
     """Report on the risk of an event, on records as pairs of the event and the rest."""
 
     target = "event"
-    quality = staticmethod(quality)
-    cautions = staticmethod(cautions)
-    vetoes = staticmethod(vetoes)
-    words = staticmethod(words_of_risks)
+    quality: ClassVar[Callable[..., Any]] = staticmethod(quality)
+    cautions: ClassVar[Callable[..., list[str]]] = staticmethod(cautions)
+    vetoes: ClassVar[Callable[..., list[str]]] = staticmethod(vetoes)
+    words: ClassVar[Callable[..., Words]] = staticmethod(words_of_risks)
 
     def measures(self, record: Any, n_bins: int, n_resamples: int) -> list[Measure]:
         """Return proper scores, mean and local errors of the risk, and rankings."""

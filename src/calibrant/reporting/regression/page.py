@@ -305,7 +305,7 @@ NOTES = (
 
 
 #: Words and templates of this page.
-WORDS = {
+WORDS: dict[str, Any] = {
     "fine": (
         "The data look sound: rows of every size of error bar, few that repeat another, no tiny std"
         " and no outlier"

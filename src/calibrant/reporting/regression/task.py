@@ -4,9 +4,9 @@ their calibration.
 The criteria are coverage on average, and errors as large as each std.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,7 @@ from calibrant.metrics.bounds import equivalence
 from calibrant.metrics.curves.forecasts import interval_curve
 from calibrant.reporting.calibrate import Compared
 from calibrant.reporting.compared_scores import Gain, Measure, as_it_is, gain_of
+from calibrant.reporting.judge import Words
 from calibrant.reporting.miscalibration import ALPHA, MARGIN, Miscalibration, draws_of
 from calibrant.reporting.options import Settings
 from calibrant.reporting.regression.quality import cautions, quality, vetoes
@@ -395,10 +396,10 @@ class ErrorBars(ReportTable):
     rates = False
     n_bins = 10
     resamples_all = False
-    quality = staticmethod(quality)
-    cautions = staticmethod(cautions)
-    vetoes = staticmethod(vetoes)
-    words = staticmethod(words_of_error_bars)
+    quality: ClassVar[Callable[..., Any]] = staticmethod(quality)
+    cautions: ClassVar[Callable[..., list[str]]] = staticmethod(cautions)
+    vetoes: ClassVar[Callable[..., list[str]]] = staticmethod(vetoes)
+    words: ClassVar[Callable[..., Words]] = staticmethod(words_of_error_bars)
 
     def said(self, record: Any) -> tuple[np.ndarray, np.ndarray]:
         """The coverage claimed, and whether the intervals hold the outcome."""
