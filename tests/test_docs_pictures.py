@@ -122,7 +122,7 @@ def test_the_first_page_has_six_cards_five_questions_and_the_numbers_of_the_read
     tree = ast.parse((DOCS / "pictures" / "landing_cards.py").read_text(encoding="utf-8"))
     functions = {one.name for one in tree.body if isinstance(one, ast.FunctionDef)}
     assert len(drawn) == 6
-    assert functions - {"blank"} == set(drawn)
+    assert functions - {"blank", "write"} == set(drawn)
 
 
 def test_the_code_of_the_first_page_runs(tmp_path, monkeypatch):
@@ -144,6 +144,7 @@ def test_the_code_of_the_first_page_runs(tmp_path, monkeypatch):
     times = pd.date_range("2026-01-01", periods=600, freq="h")
     pd.DataFrame({"p": p, "label": y, "time": times}).to_parquet("logs/a.parquet")
     events = {"X": X, "X_new": X, "p": p, "y": y, "model": LogisticRegression()}
+    events |= {"p_new": p[::-1], "y_new": y[::-1]}
     numbers = {"mean": mean, "std": np.ones(600), "y": mean + 2 * rng.normal(size=600)}
     classes = {"L": L, "L_new": L, "y": L.argmax(axis=1)}
     page = (DOCS / "index.rst").read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ q = cb.Platt().fit(p[fit], y[fit]).predict(p[new])
 _, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.4), layout="constrained")
 curve = cb.displays.ReliabilityDisplay.from_predictions
 decision = cb.displays.DecisionCurveDisplay.from_predictions
-for risk, name in ((p[new], "model"), (q, "calibrated")):
+for risk, name in ((q, "calibrated"), (p[new], "model")):  # blue and orange, as in a report
     curve(y[new], risk, smooth="spline", ax=left, name=name)
     decision(y[new], risk, ax=right, name=name)
 right.set_xlim(0.0, 0.5)

@@ -1,4 +1,4 @@
-"""The small pictures of the first page: each function draws one, without words."""
+"""The small pictures of the first page: each function draws one, with a label or two."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,6 +22,11 @@ def blank(*, diagonal=True):
     return ax
 
 
+def write(ax, words, at, colour, **options):
+    """Words inside the axes, ``at`` in shares of their width and height."""
+    ax.text(*at, words, color=colour, transform=ax.transAxes, fontsize=9, **options)
+
+
 def risks():
     """A curve of risks that are too extreme, before and after calibration."""
     ax = blank()
@@ -29,6 +34,8 @@ def risks():
         found = cb.metrics.loess_curve(y[:1500], risk[:1500])
         ax.fill_between(found.score, found.band_low, found.band_high, color=colour, alpha=0.2)
         ax.plot(found.score, found.observed, color=colour)
+    write(ax, "before", (0.03, 0.42), BEFORE)
+    write(ax, "after", (0.5, 0.3), AFTER)
 
 
 def model():
@@ -37,6 +44,8 @@ def model():
     grid = np.linspace(0.001, 0.999, 200)
     for one, colour in ((cb.Isotonic(), BEFORE), (cb.Platt(), AFTER)):
         ax.plot(grid, one.fit(p[:500], y[:500]).predict(grid), color=colour)
+    write(ax, "steps", (0.05, 0.5), BEFORE)
+    write(ax, "sigmoid", (0.5, 0.2), AFTER)
 
 
 def classes():
@@ -51,6 +60,8 @@ def classes():
     order = np.argsort(-before)
     ax.bar(np.arange(5) - 0.2, before[order], 0.38, color=BEFORE)
     ax.bar(np.arange(5) + 0.2, cal.predict_proba(row)[0][order], 0.38, color=AFTER)
+    write(ax, "before", (0.3, 0.85), BEFORE)
+    write(ax, "after", (0.3, 0.68), AFTER)
 
 
 def answers():
@@ -62,6 +73,7 @@ def answers():
     ax.plot(right.coverage, right.risk, color=AFTER)
     ax.axhline(0.15, color=GREY, linestyle="--", linewidth=1)
     ax.axvline(rule.accept(sure).mean(), color=BEFORE)
+    write(ax, "errors allowed", (0.55, 0.4), "#4b5563")
 
 
 def forecasts():
@@ -75,6 +87,7 @@ def forecasts():
     ax.fill_between(range(60), low, high, color=AFTER, alpha=0.25, linewidth=0)
     ax.plot(np.flatnonzero(~missed), outcome[~missed], ".", color=AFTER, markersize=4)
     ax.plot(np.flatnonzero(missed), outcome[missed], "x", color=BEFORE, markersize=5)
+    write(ax, "90 % interval", (0.03, 0.85), AFTER)
 
 
 def logs():
@@ -89,3 +102,4 @@ def logs():
     ax.plot(evidence, color=AFTER)
     ax.axhline(np.log(monitor.threshold_), color=GREY, linestyle="--", linewidth=1)
     ax.axvline(monitor.alarm_time_, color=BEFORE)
+    write(ax, "alarm", (0.64, 0.85), BEFORE)
