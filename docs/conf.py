@@ -77,8 +77,10 @@ html_favicon = "_static/favicon.svg"
 html_css_files = ["calibrant.css"]
 html_js_files = [("tables.js", {"defer": "defer"})]
 html_show_sourcelink = False
-# `make papers` draws a few pages of one level: nothing to list beside them.
-html_sidebars = {"**": []} if "papers" in tags else {}  # noqa: F821, a global of Sphinx
+# Nothing is listed beside pages of the first level that have none below them, nor beside the few
+# pages that `make papers` draws.
+LEAVES = ("index", "install", "quick_start", "reports", "faq")
+html_sidebars = {page: [] for page in (["**"] if "papers" in tags else LEAVES)}  # noqa: F821
 html_theme_options = {
     "show_prev_next": True,
     "navigation_with_keys": False,

@@ -37,9 +37,11 @@ class StoredTable(SphinxDirective):
     option_spec: ClassVar = {"columns": directives.unchanged, "rows": directives.unchanged}
 
     def run(self):
-        table = chosen(self.arguments[0], **self.options)
+        heading, *body = chosen(self.arguments[0], **self.options)
+        # A screen reader says a heading with each cell, so that none is left empty.
+        heading = [word.strip() or ("result" if k else "method") for k, word in enumerate(heading)]
         lines = [".. list-table::", "   :header-rows: 1", "   :class: stored", ""]
-        for row in table:
+        for row in (heading, *body):
             lines += [
                 f"   {' ' if k else '*'} - {_cell(cell)}".rstrip() for k, cell in enumerate(row)
             ]
