@@ -13,8 +13,19 @@ from sphinx.util.docutils import SphinxDirective
 
 import calibrant as cb
 
-__all__ = ["SCRIPT", "DisplayGallery", "drawn", "gallery_data", "picture_words", "setup"]
+__all__ = [
+    "SCRIPT",
+    "SIZE",
+    "WIDE",
+    "DisplayGallery",
+    "drawn",
+    "gallery_data",
+    "picture_words",
+    "setup",
+]
 
+#: Inches of a picture, and of one across two columns, with what is between the two.
+SIZE, WIDE = (4.4, 4.6), (9.5, 4.6)
 SCRIPT = Path(__file__).parent.parent / "pictures" / "displays.py"
 
 
@@ -24,12 +35,19 @@ def gallery_data():
     return runpy.run_path(str(SCRIPT))
 
 
-def drawn(call):
-    """The figure that a call draws on the data of the gallery."""
+def drawn(call, alone=False):
+    """The figure that a call draws on the data of the gallery, as high as all others; that of a
+    wide display, or of one alone under its heading, goes across two columns.
+    """
     import matplotlib
 
     matplotlib.use("agg")
-    return eval(f"cb.displays.{call}", {**gallery_data(), "cb": cb}).figure_
+    figure = eval(f"cb.displays.{call}", {**gallery_data(), "cb": cb}).figure_
+    across, up = figure.get_size_inches()
+    figure.set_size_inches(*(WIDE if alone or across > 1.5 * up else SIZE))
+    for _ in range(2):  # a panel below moves with its axes
+        figure.get_layout_engine().execute(figure)
+    return figure
 
 
 def picture_words(figure):
@@ -59,14 +77,14 @@ class DisplayGallery(SphinxDirective):
         folder = Path(self.env.srcdir) / "generated"
         folder.mkdir(exist_ok=True)
         lines = [".. container:: displays", ""]
-        for name, call in gallery_data()["CALLS"][self.arguments[0]].items():
-            figure = drawn(call)
+        calls = gallery_data()["CALLS"][self.arguments[0]]
+        for name, call in calls.items():
+            figure = drawn(call, alone=len(calls) == 1)
             path = folder / f"display_{name}.png"
             save(figure, path, dpi=140)
             shown = picture_words(figure)
-            across, up = figure.get_size_inches()
+            wide = " wide" if figure.get_figwidth() == WIDE[0] else ""
             plt.close(figure)
-            wide = " wide" if across > 1.5 * up else ""
             lines += [
                 f"   .. container:: display{wide}",
                 "",

@@ -56,7 +56,9 @@ CALLS = {
         "RmseRmvDisplay": "RmseRmvDisplay.from_predictions(outcome, mean, std)",
         "RealStdDisplay": "RealStdDisplay.from_predictions(outcome, mean, std)",
         "PitHistogramDisplay": "PitHistogramDisplay.from_predictions(outcome, mean, std)",
-        "OrderedIntervalsDisplay": "OrderedIntervalsDisplay.from_predictions(outcome, mean, std)",
+        "OrderedIntervalsDisplay": (
+            "OrderedIntervalsDisplay.from_predictions(outcome, mean, std, n_rows=60)"
+        ),
         "IntervalWidthDisplay": "IntervalWidthDisplay.from_predictions(outcome, mean, std)",
     },
     "Change over time": {

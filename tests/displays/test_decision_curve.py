@@ -23,6 +23,7 @@ def test_draws_its_numbers_beside_all_and_none():
         "act on all",
         "act on none",
         "model",
+        "95 % interval",
     ]
     assert display.ax_.get_title() == "$a"
     display.figure_.canvas.draw()
@@ -49,6 +50,8 @@ def test_a_second_model_joins_the_first():
         "act on none",
         "model",
         "half",
+        "95 % interval",
+        "interval",
     ]
 
 

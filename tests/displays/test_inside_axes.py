@@ -183,7 +183,8 @@ def test_cleared_axes_start_again():
     ax.clear()
     display = _draw("ReliabilityDisplay", ax, "Model B")
     assert ax.get_title() == "Model B"
-    assert ax.get_legend() is None
+    texts = [one.get_text() for one in ax.get_legend().get_texts()]
+    assert texts == ["perfect calibration", "95 % interval"]
     assert display.line_.get_color() == COLOURS["main"]
     assert display.counts_ax_ in ax.child_axes
 
@@ -206,7 +207,7 @@ def test_equal_names_are_numbered():
     for _ in range(3):
         _draw("MurphyDisplay", ax, None)
     texts = [one.get_text() for one in ax.get_legend().get_texts()]
-    assert texts == ["score", "score 2", "score 3"]
+    assert texts == ["score", "score 2", "score 3", "95 % interval"]
 
 
 def test_sets_of_other_parts_are_refused():

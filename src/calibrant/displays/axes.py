@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLOURS",
+    "MEANING",
     "PALETTE",
     "WITHOUT_OTHER",
     "Drawn",
@@ -30,10 +31,12 @@ __all__ = [
     "displays_on",
     "draw_axes",
     "draw_grid",
+    "draw_legend",
     "finish_display",
     "inside_axes",
     "joint_ends",
     "keep_inside",
+    "level_words",
     "log_counts",
     "next_colour",
     "plain_text",
@@ -60,6 +63,9 @@ LETTERS = 30
 PALETTE = ("main", "other", "text", "muted")
 #: The same for displays with parts in the second colour.
 WITHOUT_OTHER = ("main", "text", "muted")
+#: Start of the label of a reference line or band: Matplotlib's own legends, as those of a report,
+#: leave it out; those of a display name it.
+MEANING = "_: "
 #: Inches between what a display draws and the edge of its cell.
 EDGE = 0.04
 
@@ -84,6 +90,11 @@ def show_title(ax: "Axes", name: str | None) -> None:
         plain_text(ax.set_title(str(name), fontsize="medium"))
 
 
+def level_words(level: float | None, words: str) -> str:
+    """Return the label of a band or of intervals; None is an unknown level."""
+    return MEANING + (words if level is None else f"{100.0 * level:g} % {words}")
+
+
 def displays_on(ax: "Axes") -> list[Any]:
     """Return the main artist of each display on the axes."""
     return [one for one in ax.get_children() if hasattr(one, "display_label")]
@@ -105,11 +116,15 @@ def joint_ends(ax: "Axes", ends: Any) -> tuple[float, float]:
 def finish_display(ax: "Axes", artists: Any, name: str | None, label: str | None = None) -> None:
     """Show the title of the first display on the axes; from the second on, a legend names each.
 
-    ``artists`` are one or a list with labels of their own, the first of which stands for the
-    display. Axes of plain subplots shrink where it would reach over their cell of the grid.
+    A first display without ``label`` has a legend of its reference lines and bands; one with it
+    waits for the others. ``artists`` are one or a list with labels of their own, the first of which
+    stands for the display. Axes of plain subplots shrink where it would reach over their cell of
+    the grid.
     """
     parts = artists if isinstance(artists, list) else [artists]
     usual, earlier = parts[0].get_label(), displays_on(ax)
+    if not earlier and label is None and ax.get_legend() is None:
+        draw_legend(ax)
     label = str(label or name or ("curve" if usual.startswith("_") else usual))
     labels = [one.display_label for one in earlier]
     parts[0].display_label = f"{label} {len(labels) + 1}" if label in labels else label
@@ -119,21 +134,27 @@ def finish_display(ax: "Axes", artists: Any, name: str | None, label: str | None
     else:
         if ax.get_title() == labels[0]:
             ax.set_title("")
-        _draw_legend(ax, [*earlier, parts[0]])
+        draw_legend(ax, [*earlier, parts[0]])
     if len(parts) == 1:
         parts[0].set_label(parts[0].display_label)
     keep_inside(ax)
 
 
-def _draw_legend(ax: "Axes", displays: list[Any]) -> None:
-    """Draw a legend with the label of each display, before those of its parts if it has several."""
+def draw_legend(ax: "Axes", displays: Sequence[Any] = (), **options: Any) -> None:
+    """Draw a legend with the label of each display, before those of its parts if it has several,
+    and with the meaning of lines and bands.
+    """
     for one in displays:
         for part, word in one.display_parts:
             several = len(one.display_parts) > 1
             part.set_label(f"{one.display_label}: {word}" if several else one.display_label)
-    shown = {text: one for one, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    legend = ax.legend([*shown.values()], [*shown], frameon=False, fontsize="small")
-    plain_text(*legend.get_texts())
+    shown = {text: one for one, text in zip(*ax.get_legend_handles_labels(), strict=True)} | {
+        str(one.get_label()).removeprefix(MEANING): one
+        for one in ax.get_children()
+        if str(one.get_label()).startswith(MEANING)
+    }
+    options = {"frameon": False, "fontsize": "small", **options}
+    plain_text(*ax.legend([*shown.values()], [*shown], **options).get_texts())
 
 
 def add_panel(ax: Any, bottom: float, height: float, *, split: bool = False) -> Any:
@@ -213,12 +234,11 @@ def plain_text(*texts: Any) -> None:
 
 
 def log_counts(ax: "Axes", largest: float, base: int = 10) -> None:
-    """Set a y axis for counts on which 0, 1 and 10,000 are all visible."""
+    """Set a logarithmic y axis for counts on which 1 and 10,000 are both visible."""
     ticker = import_extra("matplotlib.ticker", "a display", "plot")
-    ax.set_yscale("symlog", linthresh=1.0)
-    ax.set_ylim(0, 2.0 * max(float(largest), 1.0))
-    ax.yaxis.set_major_locator(ticker.SymmetricalLogLocator(base=base, linthresh=1.0))
-    ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.set_yscale("log", base=base)
+    ax.set_ylim(0.7 * min(ax.dataLim.minposy, 1.0), 2.0 * max(float(largest), 1.0))
+    ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
 def chosen_scale(
@@ -322,7 +342,7 @@ class Drawn(ABC):
         self.ax_ = ax = draw_axes(ax, type(self).__name__)
         self.figure_ = ax.figure
         draw_grid(ax, self._grid)
-        parts = self._draw(ax, next_colour(ax, colour, self._palette), **options)
+        parts = self._draw(ax, next_colour(ax, colour, self._palette), label=label, **options)
         finish_display(ax, parts, name or self.name, label)
         return self
 
@@ -350,7 +370,9 @@ class DrawnCurve(Drawn, Generic[Curve]):
         """Compute and draw from an existing record; takes the options of the function of the
         numbers, a title and axes.
         """
-        return cls(cls._numbers.of(record, **options), name=name).plot(ax)
+        return cls(cls._numbers.of(record, **options), name=name).plot(
+            ax, **{"level": 0.95, "band": 0.95, **options}
+        )
 
 
 class DrawnClassCurve(DrawnCurve[Curve]):
@@ -369,7 +391,9 @@ class DrawnClassCurve(DrawnCurve[Curve]):
         """Compute and draw; takes the options of the function of the numbers (See Also), a title
         and axes.
         """
-        return cls(cls._numbers(y_true, P, **options), name=name).plot(ax)
+        return cls(cls._numbers(y_true, P, **options), name=name).plot(
+            ax, **{"level": 0.95, "band": 0.95, **options}
+        )
 
 
 class DrawnForecastCurve(DrawnCurve[Curve]):
@@ -389,4 +413,6 @@ class DrawnForecastCurve(DrawnCurve[Curve]):
         """Compute and draw; takes the options of the function of the numbers (See Also), a title
         and axes.
         """
-        return cls(cls._numbers(y_true, mean, std, **options), name=name).plot(ax)
+        return cls(cls._numbers(y_true, mean, std, **options), name=name).plot(
+            ax, **{"level": 0.95, "band": 0.95, **options}
+        )

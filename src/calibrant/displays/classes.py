@@ -10,11 +10,14 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions
+from calibrant.core.text_table import counted
 from calibrant.displays.axes import (
     COLOURS,
+    MEANING,
     Drawn,
     DrawnClassCurve,
     displays_on,
+    level_words,
     plain_text,
     raise_top,
 )
@@ -40,13 +43,13 @@ __all__ = [
 ]
 
 
-#: With more classes than this, cells have no numbers.
-NUMBERED = 15
+#: With more classes than this, cells have no numbers; up to FEW, larger ones.
+NUMBERED, FEW = 15, 6
 
 
 class JointDistributionDisplay:
-    """Plot of three tables: rows, shares of each true class (confusion matrix), shares of each
-    predicted class (reverse confusion matrix).
+    """Shows which classes are taken for which: numbers of rows, shares of each true class
+    (confusion matrix), and shares of each predicted class (how far to trust that answer).
 
     Make one with :meth:`from_predictions`; the constructor takes a computed joint distribution and
     draws nothing.
@@ -120,16 +123,16 @@ class JointDistributionDisplay:
 
     def plot(self, figure: "Figure | None" = None) -> Self:
         """Draw the three tables on ``figure`` (default: a new one) and return the display."""
-        side = 0.9 + 0.34 * min(len(self.joint.classes), NUMBERED)
+        side = max(0.9 + 0.34 * min(len(self.joint.classes), NUMBERED), 2.4)
         if figure is None:
             pyplot = import_extra("matplotlib.pyplot", "JointDistributionDisplay", "plot")
             figure = pyplot.figure(figsize=(3 * side, side + 0.9), layout="constrained")
         self.figure_, self.axes_ = figure, figure.subplots(1, 3, sharey=True)
         joint = self.joint
         tables = (
-            ("Rows", joint.counts, joint.counts / max(joint.counts.max(), 1e-300)),
-            ("By true class", joint.by_true, joint.by_true),
-            ("By predicted class", joint.by_predicted, joint.by_predicted),
+            ("Rows\n(number)", joint.counts, joint.counts / max(joint.counts.max(), 1e-300)),
+            ("By true class\n(share of its row)", joint.by_true, joint.by_true),
+            ("By predicted class\n(share of its column)", joint.by_predicted, joint.by_predicted),
         )
         for ax, (title, values, shade) in zip(self.axes_, tables, strict=True):
             self._draw(ax, title, values, shade)
@@ -143,7 +146,7 @@ class JointDistributionDisplay:
         ax.imshow(np.nan_to_num(shade), cmap=ramp, vmin=0.0, vmax=1.0)
         names = [str(c) for c in self.joint.classes.tolist()]
         ax.set_xlabel("Predicted")
-        ax.set_title(title, fontsize="medium")
+        ax.set_title(title, fontsize="small")
         if ax is self.axes_[0]:  # the others share its y axis
             ax.set_ylabel("True")
         if len(names) > NUMBERED:
@@ -164,14 +167,14 @@ class JointDistributionDisplay:
                 shown,
                 ha="center",
                 va="center",
-                fontsize=6,
+                fontsize=8 if len(names) <= FEW else 6,
                 color="white" if shade[j, k] > 0.5 else COLOURS["text"],
             )
 
 
 class LatentFunctionDisplay(Drawn):
-    """Plot of the latent function of Gaussian-process calibration: above the prior mean it
-    increases a score, below it decreases it.
+    """Shows what Gaussian-process calibration does to scores: where its line lies above the dashed
+    prior mean it raises a score, where below it lowers it.
 
     Make one with :meth:`from_calibrator`; the constructor takes a computed latent function and
     draws nothing.
@@ -253,7 +256,7 @@ class LatentFunctionDisplay(Drawn):
         points = np.linspace(scores.min(), scores.max(), n_points)
         return cls(
             calibrator.latent(points, level=level), scores=np.unique(scores), name=name
-        ).plot(ax)
+        ).plot(ax, limited=True)
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         latent = self.latent
@@ -274,8 +277,17 @@ class LatentFunctionDisplay(Drawn):
             linewidth=0,
             label="band",
         )
+        # Near a score of 0 the logarithm falls without end. The axis ends below all but the lowest
+        # 2 % of the points, by half of their range; the legend counts the points beyond.
+        bottom = np.quantile(latent.mean, [0.02, 1.0]) @ [1.5, -0.5]
+        below = int((latent.mean < bottom).sum()) if options.get("limited") else 0
         (self.line_,) = ax.plot(
-            latent.score, latent.mean, color=shade, linewidth=1.6, label="latent mean"
+            latent.score,
+            latent.mean,
+            color=shade,
+            linewidth=1.6,
+            label="latent mean"
+            + (f" ({below} of {len(latent.mean)} points below)" if below else ""),
         )
         self.ticks_: Any = None
         if self.scores is not None:
@@ -289,7 +301,7 @@ class LatentFunctionDisplay(Drawn):
                 transform=ax.get_xaxis_transform(),
                 label="scores",
             )
-        ax.set(xlabel="Score", ylabel="Latent function")
+        ax.set(xlabel="Score", ylabel="Latent function", ylim=(bottom if below else None, None))
         ax.legend(frameon=False, fontsize="small")
         return self.line_
 
@@ -302,8 +314,8 @@ def _components(P: np.ndarray, inputs: str) -> np.ndarray:
 
 
 class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
-    """Plot of the error rate among the most confident predictions over the share kept, with its
-    interval.
+    """Shows how many errors remain when only the most confident predictions are kept: the farther
+    below the dashed line of keeping at random, the better.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
@@ -345,8 +357,22 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
         self.band_: Any = ax.fill_between(
-            c.coverage, c.low, c.high, color=shade, alpha=0.15, linewidth=0
+            c.coverage,
+            c.low,
+            c.high,
+            color=shade,
+            alpha=0.15,
+            linewidth=0,
+            label=level_words(options.get("level"), "interval"),
         )
+        if options["label"] is None:
+            ax.axhline(
+                c.risk[-1],
+                color=COLOURS["muted"] if shade == COLOURS["main"] else shade,
+                linewidth=1,
+                linestyle=(0, (4, 3)),
+                label=f"{MEANING}kept at random",
+            )
         (self.line_,) = ax.plot(c.coverage, c.risk, color=shade, linewidth=1.5)
         ax.set(
             xlim=(0, 1),
@@ -371,8 +397,8 @@ BESIDE = 0.25
 
 
 class SetCoverageDisplay(Drawn):
-    """Plot of the coverage of sets by class, group or size, with its interval and the nominal
-    coverage.
+    """Shows whether sets contain the true class as often as claimed, in each class, group or size:
+    intervals left of the dashed line mean too rarely.
 
     Make one with :meth:`from_sets`; the constructor takes computed numbers and draws nothing.
 
@@ -484,7 +510,8 @@ class SetCoverageDisplay(Drawn):
         self.points_[0].groups = groups
         self._draw_level(ax, shade)
         counts = [
-            f" ({n:,.0f}; {width:.1f})" for n, width in zip(found.n, found.width, strict=True)
+            f": {counted(n, 'row')},{' ' if len(place) > FEW else chr(10)}mean size {width:.1f}"
+            for n, width in zip(found.n, found.width, strict=True)
         ]
         texts = [f"{groups[i]}{'' if earlier else counts[i]}" for i in place]
         ax.set_yticks(place, texts, fontsize="small")
@@ -495,8 +522,7 @@ class SetCoverageDisplay(Drawn):
         some = (
             f": the {len(place)} of {count} with the lowest coverage" if count > len(place) else ""
         )
-        inside = "" if earlier else " (rows; mean size)"
-        ax.set(xlabel="Share of sets with the true class", ylabel=f"{what}{inside}{some}")
+        ax.set(xlabel="Share of sets with the true class", ylabel=f"{what}{some}")
         return self.points_[0]
 
     def _draw_level(self, ax: Any, shade: str) -> None:

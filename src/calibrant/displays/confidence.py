@@ -15,12 +15,15 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
+    MEANING,
     WITHOUT_OTHER,
     Drawn,
     add_panel,
     displays_on,
     draw_axes,
+    draw_legend,
     finish_display,
+    level_words,
     log_counts,
     next_colour,
     plain_text,
@@ -35,8 +38,8 @@ __all__ = ["ConfidenceCurveDisplay", "ConfidenceHistogramDisplay", "SignalAccura
 
 
 class ConfidenceCurveDisplay:
-    """Plot of the confidence curve over histogram bars, with the densities of right and wrong
-    predictions above.
+    """Shows whether a fitted calibrator suits the data: its line should pass through the intervals
+    of the bars, which are the shares of right predictions in bins of the score.
 
     Make one with :meth:`from_predictions`, or one for each class with :meth:`grid`; the constructor
     takes a computed curve and draws nothing.
@@ -117,7 +120,7 @@ class ConfidenceCurveDisplay:
             inputs=inputs,
             X=X,
         )
-        return None if curve is None else cls(curve, name=name).plot(ax)
+        return None if curve is None else cls(curve, name=name).plot(ax, legend=level)
 
     @classmethod
     def from_record(
@@ -132,7 +135,11 @@ class ConfidenceCurveDisplay:
     ) -> "ConfidenceCurveDisplay | None":
         """Compute and draw from an existing record."""
         curve = confidence_curve.of(record, calibrator, target, **options)
-        return None if curve is None else cls(curve, name=name).plot(ax)
+        return (
+            None
+            if curve is None
+            else cls(curve, name=name).plot(ax, legend=options.get("level", 0.95))
+        )
 
     @classmethod
     def grid(
@@ -181,8 +188,14 @@ class ConfidenceCurveDisplay:
             for curve, ax in zip(curves, axes, strict=False)
         ]
 
-    def plot(self, ax: "Axes | None" = None, *, densities: bool = True) -> Self:
-        """Draw on ``ax`` (default: those of a new figure) and return the display."""
+    def plot(
+        self, ax: "Axes | None" = None, *, densities: bool = True, legend: float | None = None
+    ) -> Self:
+        """Draw on ``ax`` (default: those of a new figure) and return the display.
+
+        ``legend`` is the level of the intervals, for a legend of all lines; without it, there is
+        none.
+        """
         ax = draw_axes(ax, "ConfidenceCurveDisplay")
         self.ax_, self.figure_ = ax, ax.figure
         curve, points, bars = self.curve, self.curve.points, self.curve.bars
@@ -195,23 +208,52 @@ class ConfidenceCurveDisplay:
             facecolor="none",
             edgecolor=COLOURS["muted"],
             linewidth=1,
+            label=[f"{MEANING}share right"] * len(bars.rate),
         )
         middle = 0.5 * (bars.lower + bars.upper)
         self.intervals_: Any = ax.vlines(
-            middle, bars.low, bars.high, color=COLOURS["muted"], linewidth=1
+            middle,
+            bars.low,
+            bars.high,
+            color=COLOURS["muted"],
+            linewidth=1,
+            label=level_words(legend, "interval"),
         )
         if curve.cloud:
-            (self.line_,) = ax.plot(points.score, points.confidence, ".", color=shade, markersize=2)
+            (self.line_,) = ax.plot(
+                points.score,
+                points.confidence,
+                ".",
+                color=shade,
+                markersize=2,
+                label=f"{MEANING}calibrator",
+            )
         else:
             ax.fill_between(
                 points.score, points.low, points.high, color=shade, alpha=0.2, linewidth=0
             )
-            (self.line_,) = ax.plot(points.score, points.confidence, color=shade, linewidth=1.5)
+            (self.line_,) = ax.plot(
+                points.score,
+                points.confidence,
+                color=shade,
+                linewidth=1.5,
+                label=f"{MEANING}calibrator",
+            )
         if bars.lower.min() >= 0.0 and bars.upper.max() <= 1.0:
-            ax.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=0.8, linestyle=(0, (4, 3)))
+            ax.plot(
+                [0, 1],
+                [0, 1],
+                color=COLOURS["muted"],
+                linewidth=0.8,
+                linestyle=(0, (4, 3)),
+                label=f"{MEANING}score = confidence",
+            )
         ax.set(ylim=(0, 1.02), xlabel="Score", ylabel="Confidence")
         style = "--" if later else "-"
         self.densities_ax_: Any = self._draw_densities(ax, style) if densities else None
+        if legend is not None and not later:
+            draw_legend(ax)
+            draw_legend(self.densities_ax_ or ax)
         title = str(
             self.name
             or f"{'all' if curve.name is None else curve.name}: {curve.right:g} right, "
@@ -226,11 +268,18 @@ class ConfidenceCurveDisplay:
         above = add_panel(ax, 1.04, 0.25)
         points = self.curve.points
         order = np.argsort(points.score, kind="stable")
-        for density, colour in (
-            (points.right_density, COLOURS["main"]),
-            (points.wrong_density, COLOURS["other"]),
+        for density, colour, word in (
+            (points.right_density, COLOURS["main"], "right"),
+            (points.wrong_density, COLOURS["other"], "wrong"),
         ):
-            above.plot(points.score[order], density[order], style, color=colour, linewidth=1.2)
+            above.plot(
+                points.score[order],
+                density[order],
+                style,
+                color=colour,
+                linewidth=1.2,
+                label=MEANING + word,
+            )
         above.set(yticks=[], ylim=(0, None if style == "-" else 1.05 * above.dataLim.y1))
         above.tick_params(labelbottom=False)
         above.spines[["top", "right"]].set_visible(False)
@@ -238,7 +287,8 @@ class ConfidenceCurveDisplay:
 
 
 class ConfidenceHistogramDisplay(Drawn):
-    """Plot of the numbers of right and wrong predictions in bins of the confidence.
+    """Shows how many predictions are wrong at each confidence: errors on the right, where the
+    confidence is high, do the most harm.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed histogram and draws
     nothing.
@@ -264,9 +314,8 @@ class ConfidenceHistogramDisplay(Drawn):
 
     Notes
     -----
-    Confident errors, the wrong predictions in the bins on the right, do the most harm. Counts are
-    points on a logarithmic scale, so that a few of them are visible beside thousands of right ones;
-    a bin without any has no point.
+    Counts are steps on a logarithmic scale, so that a few errors are visible beside thousands of
+    right predictions; a bin without any has no step.
 
     Examples
     --------
@@ -351,7 +400,8 @@ class ConfidenceHistogramDisplay(Drawn):
                 color=COLOURS[colour],
                 markerfacecolor="white" if later else COLOURS[colour],
                 linewidth=1.2,
-                markersize=4,
+                markersize=3,
+                drawstyle="steps-mid",
                 label=label,
             )[0]
             for counts, colour, label in zip(
@@ -374,8 +424,8 @@ WORDS = {
 
 
 class SignalAccuracyDisplay(Drawn):
-    """Plot of accuracy in bins of a signal with intervals, and of the fitted isotonic regression
-    and sigmoid.
+    """Shows whether a signal tells right predictions from wrong ones: the steeper the share right
+    rises with it, the more the signal says; a flat one says nothing.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
     nothing.

@@ -15,11 +15,14 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
+    MEANING,
     Drawn,
     DrawnClassCurve,
     add_panel,
     displays_on,
     draw_grid,
+    draw_legend,
+    level_words,
     plain_text,
     raise_top,
     scale_axes,
@@ -47,8 +50,8 @@ TIMES = 4
 
 
 class DriftDisplay(Drawn):
-    """Plot of the calibration error over time with its interval, and below it the evidence of drift
-    up to the alarm.
+    """Shows whether and when calibration changed: the error of each batch, and below it the
+    evidence of a change, which raises the alarm where it crosses the dashed line.
 
     Make one with :meth:`from_monitor`; the constructor takes a computed curve and draws nothing.
 
@@ -111,7 +114,7 @@ class DriftDisplay(Drawn):
         """Draw the batches of a :class:`calibrant.monitoring.CalibrationMonitor`; takes the level
         of the intervals, a title and axes.
         """
-        return cls(monitor.curve(level=level), monitor.threshold_, name=name).plot(ax)
+        return cls(monitor.curve(level=level), monitor.threshold_, name=name).plot(ax, level=level)
 
     def frame(self) -> Any:
         """Return a pandas data frame with one row per batch."""
@@ -120,7 +123,13 @@ class DriftDisplay(Drawn):
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve, place = self.curve, np.arange(len(self.curve.time))
         self.bands_: Any = ax.vlines(
-            place, curve.low, curve.high, color=shade, alpha=0.35, linewidth=4
+            place,
+            curve.low,
+            curve.high,
+            color=shade,
+            alpha=0.35,
+            linewidth=4,
+            label=level_words(options.get("level"), "interval"),
         )
         (self.line_,) = ax.plot(
             place, curve.error, color=shade, linewidth=1.4, marker="o", markersize=4
@@ -140,6 +149,8 @@ class DriftDisplay(Drawn):
         lowest.set_xticks(shown, [str(curve.time[i]) for i in shown])
         plain_text(*lowest.get_xticklabels())
         self._draw_alarm(place)
+        if options["label"] is None:
+            draw_legend(ax, loc="upper left")
         return self.line_
 
     def _draw_evidence(self, ax: Any, place: np.ndarray, threshold: float, shade: str) -> Any:
@@ -147,26 +158,36 @@ class DriftDisplay(Drawn):
         ax.tick_params(labelbottom=False)
         draw_grid(below)
         self.limit_: Any = below.axhline(
-            np.log10(threshold), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            np.log10(threshold),
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=f"{MEANING}alarm from here on",
         )
         (self.evidence_,) = below.plot(
             place, self.curve.log_evidence / np.log(10.0), color=shade, linewidth=1.4
         )
         below.set(ylabel="Evidence (log10)")
+        draw_legend(below)
         return below
 
     def _draw_alarm(self, place: np.ndarray) -> None:
         """Draw a line through both axes at the first batch with an alarm."""
         self.alarm_: list[Any] = [
-            axes.axvline(place[np.argmax(self.curve.alarm)], color=COLOURS["other"], linewidth=1.2)
+            axes.axvline(
+                place[np.argmax(self.curve.alarm)],
+                color=COLOURS["other"],
+                linewidth=1.2,
+                label=f"{MEANING}alarm",
+            )
             for axes in (self.ax_, self.evidence_ax_)
             if axes is not None and self.curve.alarm.any()
         ]
 
 
 class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
-    """Plot of the net benefit of acting on the risk over the threshold, with its interval, and of
-    acting on all rows and on none.
+    """Shows whether acting on the risk is worth it: at thresholds where the line of the model is
+    above those of acting on all rows and on none, it is.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
@@ -233,7 +254,13 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
                 c.threshold, c.treat_none, color=COLOURS["text"], linewidth=1, label="act on none"
             )
         self.band_: Any = ax.fill_between(
-            c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0
+            c.threshold,
+            c.low,
+            c.high,
+            color=shade,
+            alpha=0.15,
+            linewidth=0,
+            label=level_words(options.get("level"), "interval"),
         )
         (self.line_,) = ax.plot(
             c.threshold, c.net_benefit, color=shade, linewidth=1.6, label="model"
@@ -261,8 +288,8 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
 
 
 class GainDisplay(DrawnClassCurve[GainCurve]):
-    """Plot of the share of events found over the share of rows flagged, highest risks first, with
-    its interval.
+    """Shows how many of the events are found when a share of the rows is flagged, the highest risks
+    first: the farther above the dashed line of flagging at random, the better.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
@@ -302,9 +329,22 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
             np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high)
         )
         (self.diagonal_,) = ax.plot(
-            [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            [0, 1],
+            [0, 1],
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=f"{MEANING}flagged at random",
         )
-        self.band_: Any = ax.fill_between(flagged, low, high, color=shade, alpha=0.15, linewidth=0)
+        self.band_: Any = ax.fill_between(
+            flagged,
+            low,
+            high,
+            color=shade,
+            alpha=0.15,
+            linewidth=0,
+            label=level_words(options.get("level"), "interval"),
+        )
         (self.line_,) = ax.plot(flagged, found, color=shade, linewidth=1.6)
         ax.set(
             xlim=(0, 1),
@@ -316,8 +356,8 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
 
 
 class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
-    """Plot of the mean elementary score over its threshold, with its interval, and its parts if
-    computed.
+    """Shows at which thresholds of a decision the risk is good or bad: lower is better, and a model
+    that is lower everywhere is better for everybody who acts on it.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
@@ -355,7 +395,13 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
         self.band_: Any = ax.fill_between(
-            c.threshold, c.low, c.high, color=shade, alpha=0.15, linewidth=0
+            c.threshold,
+            c.low,
+            c.high,
+            color=shade,
+            alpha=0.15,
+            linewidth=0,
+            label=level_words(options.get("level"), "interval"),
         )
         (self.line_,) = ax.plot(c.threshold, c.score, color=shade, linewidth=1.4, label="score")
         if not np.isnan(c.uncertainty).all():
@@ -382,14 +428,18 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
                 linestyle=(0, (4, 3)),
                 label="uncertainty",
             )
-            ax.legend(frameon=False, fontsize="small")
         raise_top(ax)
-        ax.set(xlim=(0, 1), xlabel="Threshold θ", ylabel="Mean elementary score")
+        ax.set(
+            xlim=(0, 1),
+            xlabel="Threshold of the risk",
+            ylabel="Mean elementary score (area below: Brier score)",
+        )
         return self.line_
 
 
 class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
-    """Plot of the isotonic recalibration of the scores, with its band under calibration.
+    """Shows whether probabilities are calibrated, without bins: where the line leaves the band
+    around the diagonal, they are too low (above it) or too high (below it).
 
     Make one with :meth:`from_predictions`; the constructor takes a computed curve and draws
     nothing.
@@ -466,10 +516,21 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
         self.band_: Any = ax.fill_between(
-            c.score, c.low, c.high, color=shade, alpha=0.18, linewidth=0
+            c.score,
+            c.low,
+            c.high,
+            color=shade,
+            alpha=0.18,
+            linewidth=0,
+            label=level_words(options.get("level"), "band if calibrated"),
         )
         (self.diagonal_,) = ax.plot(
-            [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            [0, 1],
+            [0, 1],
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=f"{MEANING}perfect calibration",
         )
         (self.line_,) = ax.plot(c.score, c.recalibrated, color=shade, linewidth=1.5)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Score", ylabel="Recalibrated")

@@ -8,10 +8,13 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.displays.axes import (
     COLOURS,
+    MEANING,
     WITHOUT_OTHER,
     DrawnForecastCurve,
     add_panel,
     draw_grid,
+    draw_legend,
+    level_words,
     raise_top,
     scale_axes,
 )
@@ -46,7 +49,8 @@ WIDE = 15.0
 
 
 class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
-    """Plot of observed against nominal coverage of central intervals, with its interval.
+    """Shows whether prediction intervals contain as many outcomes as claimed: below the diagonal
+    they are too narrow, above it too wide.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
     nothing.
@@ -86,10 +90,21 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve = self.curve
         (self.diagonal_,) = ax.plot(
-            [0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            [0, 1],
+            [0, 1],
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=f"{MEANING}perfect calibration",
         )
         self.band_: Any = ax.fill_between(
-            curve.level, curve.low, curve.high, color=shade, alpha=0.18, linewidth=0
+            curve.level,
+            curve.low,
+            curve.high,
+            color=shade,
+            alpha=0.18,
+            linewidth=0,
+            label=level_words(options.get("band"), "interval"),
         )
         (self.line_,) = ax.plot(curve.level, curve.coverage, color=shade, linewidth=1.4)
         ax.set(
@@ -103,8 +118,8 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
 
 
 class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
-    """Plot of the mean width of central intervals over the outcome, in bins, with each bin's
-    coverage on axes below.
+    """Shows where prediction intervals are wide and where they miss: their mean width in bins of
+    the outcome, and below it the share of outcomes inside.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
     nothing.
@@ -160,10 +175,21 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
             markersize=4,
         )
         (self.claimed_,) = below.plot(
-            curve.value, curve.claimed, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            curve.value,
+            curve.claimed,
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=f"{MEANING}nominal",
         )
         self.band_: Any = below.vlines(
-            curve.value, curve.low, curve.high, color=shade, alpha=0.35, linewidth=4
+            curve.value,
+            curve.low,
+            curve.high,
+            color=shade,
+            alpha=0.35,
+            linewidth=4,
+            label=level_words(options.get("band"), "interval"),
         )
         (self.coverage_,) = below.plot(
             curve.value, curve.coverage, color=shade, linewidth=1.4, marker="o", markersize=4
@@ -172,14 +198,23 @@ class IntervalWidthDisplay(DrawnForecastCurve[IntervalWidthCurve]):
         raise_top(ax)
         ax.set_ylabel("Mean width (units of y)")
         below.set(
-            ylim=(0.0, 1.05), xlabel="Mean of the bin (units of y)", ylabel="Observed coverage"
+            ylim=(0.0, 1.05),
+            xlabel="Mean "
+            # Only the call that counted the bins knows of what they are.
+            + {None: "", "outcome": "outcome ", "mean": "prediction "}[
+                options.get("by", "outcome" if "band" in options else None)
+            ]
+            + "of the bin (units of y)",
+            ylabel="Observed coverage",
         )
+        if "band" in options:
+            draw_legend(below)
         return self.line_
 
 
 class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
-    """Plot of central intervals of some rows in order, with outcomes as points, uncovered ones in
-    another colour and shape.
+    """Shows which outcomes lie outside their prediction intervals: some rows in order, those
+    outside as crosses, which should be as many as claimed and scattered.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
     nothing.
@@ -263,8 +298,8 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
 
 
 class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
-    """Histogram of the predicted probabilities of the outcomes (PIT), with the band under
-    calibration.
+    """Shows whether predicted distributions are too narrow (a U shape), too wide (a hump) or biased
+    (a slope): if calibrated, the bars stay in the band (PIT histogram).
 
     Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
     nothing.
@@ -288,7 +323,8 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
 
     Notes
     -----
-    A U shape means that forecasts are too narrow, a hump too wide, a slope biased.
+    The bars count the predicted probabilities of values below the outcomes, which are uniform for
+    calibrated forecasts.
 
     Examples
     --------
@@ -317,8 +353,15 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
             color=COLOURS["muted"],
             alpha=0.3,
             linewidth=0,
+            label=level_words(options.get("level"), "band if calibrated"),
         )
-        ax.axhline(1.0, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3)))
+        ax.axhline(
+            1.0,
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=f"{MEANING}perfect calibration",
+        )
         ax.set(
             xlim=(0, 1),
             ylim=(0, 1.05 * max(ax.dataLim.y1, float(curve.high[0]))),
@@ -329,8 +372,8 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
 
 
 class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
-    """Plot of absolute errors over the predicted std: some rows as points, the real std with its
-    interval, and quantiles of the errors.
+    """Shows how large errors really are for each predicted std: a real std above the diagonal means
+    error bars that are too small, a flat one that they say nothing.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
     nothing.
@@ -417,10 +460,13 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         curve = real_std_curve.of(record, **options)
         size = np.abs(record.error) if true_std is None else record.per_row(true_std, "true_std")
         rows = np.random.default_rng(random_state).permutation(len(record))[:n_points]
-        return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(ax)
+        return cls(curve, (record.std[rows], size[rows]) if n_points else None, name=name).plot(
+            ax, level=options.get("level", 0.9), band=options.get("band", 0.95)
+        )
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve, muted = self.curve, COLOURS["muted"]
+        outer = f": half and {100.0 * options['level']:g} % of errors" if "level" in options else ""
         self.reach_: Any = ax.fill_between(
             curve.std,
             0.0,
@@ -428,24 +474,43 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
             color=muted,
             alpha=0.15,
             linewidth=0,
-            label="Claimed",
+            label=f"Claimed{outer}",
         )
         self.half_: Any = ax.fill_between(
             curve.std, 0.0, curve.half_claimed, color=muted, alpha=0.15, linewidth=0
         )
         if self.points is not None:
             self.points_: Any = ax.scatter(
-                *self.points, s=5, color=muted, alpha=0.35, linewidth=0, rasterized=True
+                *self.points,
+                s=5,
+                color=muted,
+                alpha=0.35,
+                linewidth=0,
+                rasterized=True,
+                label=f"{MEANING}errors of single rows",
             )
         ends = [0.0, 1.05 * float(curve.std.max())]
-        (self.diagonal_,) = ax.plot(ends, ends, color=muted, linewidth=1, linestyle=(0, (4, 3)))
+        (self.diagonal_,) = ax.plot(
+            ends,
+            ends,
+            color=muted,
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=outer and f"{MEANING}real = predicted std",
+        )
         dotted = {"color": COLOURS["other"], "linewidth": 1.2, "linestyle": (0, (1, 1.5))}
         self.seen_: list[Any] = [
             ax.plot(curve.std, seen, **dotted)[0] for seen in (curve.half, curve.reach)
         ]
-        self.seen_[0].set_label("Seen")
+        self.seen_[0].set_label(f"Seen{outer}")
         self.band_: Any = ax.fill_between(
-            curve.std, curve.low, curve.high, color=shade, alpha=0.25, linewidth=0
+            curve.std,
+            curve.low,
+            curve.high,
+            color=shade,
+            alpha=0.25,
+            linewidth=0,
+            label=outer and level_words(options.get("band"), "interval of the real std"),
         )
         (self.line_,) = ax.plot(
             curve.std,
@@ -462,7 +527,7 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
             xlabel="Predicted std (units of y)",
             ylabel="Absolute error and std (units of y)",
         )
-        ax.legend(loc="upper left", fontsize="small", frameon=False)
+        draw_legend(ax, loc="upper left")
         return self.line_
 
     def _top(self) -> float:
@@ -474,8 +539,8 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
 
 
 class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
-    """Plot of root mean squared error against root mean predicted variance, with the band under
-    calibration.
+    """Shows whether larger error bars mean larger errors: above the diagonal error bars are too
+    small, below it too large; a flat line means that they say nothing.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed record and draws
     nothing.
@@ -499,8 +564,8 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
 
     Notes
     -----
-    Points above the diagonal are overconfident. A flat line means that the predicted std is
-    uninformative about single rows, however good the overall coverage.
+    Each point is a bin of the predicted std. Outside the band, its error bars are significantly
+    miscalibrated, however good the overall coverage.
 
     References
     ----------
@@ -520,7 +585,13 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve = self.curve
         self.band_: Any = ax.fill_between(
-            curve.rmv, curve.low, curve.high, color=shade, alpha=0.18, linewidth=0
+            curve.rmv,
+            curve.low,
+            curve.high,
+            color=shade,
+            alpha=0.18,
+            linewidth=0,
+            label=level_words(options.get("level"), "band if calibrated"),
         )
         (self.line_,) = ax.plot(
             curve.rmv,
@@ -536,7 +607,12 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
         scale = "log" if high > WIDE * low else "linear"
         ends = (low / 1.1, high * 1.1) if scale == "log" else (0.0, 1.05 * high)
         self.diagonal_ = ax.axline(
-            (low, low), (high, high), color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            (low, low),
+            (high, high),
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=f"{MEANING}perfect calibration",
         )
         scale_axes(ax, scale, *ends)
         ax.set(

@@ -8,9 +8,9 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
-from calibrant.core.text_table import percent
 from calibrant.displays.axes import (
     COLOURS,
+    MEANING,
     PALETTE,
     Drawn,
     add_panel,
@@ -18,6 +18,7 @@ from calibrant.displays.axes import (
     displays_on,
     inside_axes,
     joint_ends,
+    level_words,
     scale_axes,
     shown_edges,
 )
@@ -58,13 +59,14 @@ def draw_smooth(
         np.clip(getattr(curve, name), *ends)
         for name in ("score", "observed", "band_low", "band_high")
     )
-    band = ax.fill_between(score, low, high, color=shade, alpha=0.18, linewidth=0)
+    meaning = f"{MEANING}simultaneous band"
+    band = ax.fill_between(score, low, high, color=shade, alpha=0.18, linewidth=0, label=meaning)
     return band, ax.plot(score, observed, color=shade, linewidth=1.8)[0]
 
 
 class RiskDistributionDisplay(Drawn):
-    """Histograms of the risk, upwards for rows with the event and downwards for the others, each as
-    shares of its rows.
+    """Shows whether the risk tells rows with the event (upwards) from the others (downwards): the
+    farther apart the two histograms, the better.
 
     Make one with :meth:`from_predictions`; the constructor takes a computed distribution and draws
     nothing.
@@ -90,8 +92,8 @@ class RiskDistributionDisplay(Drawn):
 
     Notes
     -----
-    The farther apart the two histograms, the better the risk discriminates. The reliability diagram
-    shows whether it is calibrated.
+    Bars are shares of the rows with the event, and of those without it. The reliability diagram
+    shows whether the risk is calibrated.
 
     Examples
     --------
@@ -162,7 +164,7 @@ class RiskDistributionDisplay(Drawn):
         self.events_, self.others_ = draw_distribution(ax, d, scale, shade if later else None)
         edges = shown_edges(d.upper, scale)
         scale_axes(ax, scale, *joint_ends(ax, edges[[0, -1]]), "x")
-        ax.yaxis.set_major_formatter(lambda share, _: percent(abs(share), 0))
+        ax.yaxis.set_major_formatter(lambda share, _: f"{100.0 * abs(share):g} %")
         ax.set(xlabel="Predicted risk", ylabel="Share of rows without it | with the event")
         self.events_.set_label(f"with the event ({d.events.sum():,.0f} rows)")
         self.others_.set_label(f"without it ({d.others.sum():,.0f} rows)")
@@ -209,8 +211,8 @@ N_BINS = 15
 
 
 class ReliabilityDisplay(Drawn):
-    """Reliability diagram: points on the diagonal are calibrated, below it overconfident, above it
-    underconfident.
+    """Shows whether predicted probabilities come true (reliability diagram): points on the diagonal
+    do, points below it are predicted too high, points above it too low.
 
     Make one with :meth:`from_predictions` or :meth:`from_estimator`; the constructor takes a
     computed curve and draws nothing.
@@ -393,7 +395,7 @@ class ReliabilityDisplay(Drawn):
         )
         return cls(
             curve, name=name, target=target, scale=chosen, smooth=line, distribution=distribution
-        ).plot(ax)
+        ).plot(ax, level=level)
 
     @classmethod
     def from_estimator(
@@ -454,7 +456,7 @@ class ReliabilityDisplay(Drawn):
         scale = ax.get_xscale() if displays_on(ax) else options["scale"] or self.scale
         curve, ends = inside_axes(self.curve, scale)
         ends = joint_ends(ax, ends)
-        self._draw_curve(ax, curve, ends, shade)
+        self._draw_curve(ax, curve, ends, shade, options.get("level"))
         below = self._draw_below(ax, scale, shade) if options["counts"] else None
         self.counts_ax_: Any = below
         scale_axes(ax, scale, *ends)
@@ -463,9 +465,16 @@ class ReliabilityDisplay(Drawn):
         (below or ax).set_xlabel(across)
         return self.line_ if self.smooth is None else self.smooth_
 
-    def _draw_curve(self, ax: Any, curve: Any, ends: tuple[float, float], shade: str) -> None:
+    def _draw_curve(
+        self, ax: Any, curve: Any, ends: tuple[float, float], shade: str, level: float | None
+    ) -> None:
         (self.diagonal_,) = ax.plot(
-            ends, ends, color=COLOURS["muted"], linewidth=1, linestyle=(0, (4, 3))
+            ends,
+            ends,
+            color=COLOURS["muted"],
+            linewidth=1,
+            linestyle=(0, (4, 3)),
+            label=f"{MEANING}perfect calibration",
         )
         colour, line, bar, size = (
             (shade, 1.4, 4, 4.0) if self.smooth is None else (COLOURS["text"], 0.0, 1, 3.5)
@@ -474,7 +483,14 @@ class ReliabilityDisplay(Drawn):
             self.band_, self.smooth_ = draw_smooth(ax, self.smooth, ends, shade)
         low, high = np.clip([curve.low, curve.high], *ends)
         self.bands_: Any = ax.vlines(
-            curve.confidence, low, high, color=colour, alpha=0.35, linewidth=bar, clip_on=False
+            curve.confidence,
+            low,
+            high,
+            color=colour,
+            alpha=0.35,
+            linewidth=bar,
+            clip_on=False,
+            label=level_words(level, "interval"),
         )
         (self.line_,) = ax.plot(
             curve.confidence,
@@ -493,6 +509,7 @@ class ReliabilityDisplay(Drawn):
                 "markersize": size,
                 "linewidth": 0,
                 "clip_on": False,
+                "label": f"{MEANING}share of 0 or 1",
             }
             ax.plot(curve.confidence[moved], curve.accuracy[moved], marker="o", **hollow)
 
