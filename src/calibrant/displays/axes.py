@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLOURS",
+    "DASHED",
     "MEANING",
     "PALETTE",
     "WITHOUT_OTHER",
@@ -57,6 +58,8 @@ COLOURS = {
 }
 
 
+#: Look of a reference line.
+DASHED: dict[str, Any] = {"color": COLOURS["muted"], "linewidth": 1, "linestyle": (0, (4, 3))}
 #: Letters of tick labels that fit below axes.
 LETTERS = 30
 #: Colours of curves on the same axes; in reports the last curve has the first colour.

@@ -10,9 +10,9 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.extras import import_extra
 from calibrant.core.given import Inputs
 from calibrant.core.predictions import Predictions
-from calibrant.core.text_table import counted
 from calibrant.displays.axes import (
     COLOURS,
+    DASHED,
     MEANING,
     Drawn,
     DrawnClassCurve,
@@ -261,12 +261,7 @@ class LatentFunctionDisplay(Drawn):
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         latent = self.latent
         (self.prior_,) = ax.plot(
-            latent.score,
-            latent.prior,
-            color=COLOURS["muted"],
-            linewidth=1,
-            linestyle=(0, (4, 3)),
-            label="prior mean: uncalibrated",
+            latent.score, latent.prior, label="prior mean: uncalibrated", **DASHED
         )
         self.band_: Any = ax.fill_between(
             latent.score,
@@ -510,7 +505,8 @@ class SetCoverageDisplay(Drawn):
         self.points_[0].groups = groups
         self._draw_level(ax, shade)
         counts = [
-            f": {counted(n, 'row')},{' ' if len(place) > FEW else chr(10)}mean size {width:.1f}"
+            f": {n:,.0f} row{'' if n == 1.0 else 's'},"
+            f"{' ' if len(place) > FEW else chr(10)}mean size {width:.1f}"
             for n, width in zip(found.n, found.width, strict=True)
         ]
         texts = [f"{groups[i]}{'' if earlier else counts[i]}" for i in place]

@@ -15,6 +15,7 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
+    DASHED,
     MEANING,
     Drawn,
     DrawnClassCurve,
@@ -328,14 +329,7 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
         flagged, found, low, high = (
             np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high)
         )
-        (self.diagonal_,) = ax.plot(
-            [0, 1],
-            [0, 1],
-            color=COLOURS["muted"],
-            linewidth=1,
-            linestyle=(0, (4, 3)),
-            label=f"{MEANING}flagged at random",
-        )
+        (self.diagonal_,) = ax.plot([0, 1], [0, 1], label=f"{MEANING}flagged at random", **DASHED)
         self.band_: Any = ax.fill_between(
             flagged,
             low,
@@ -524,14 +518,7 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
             linewidth=0,
             label=level_words(options.get("level"), "band if calibrated"),
         )
-        (self.diagonal_,) = ax.plot(
-            [0, 1],
-            [0, 1],
-            color=COLOURS["muted"],
-            linewidth=1,
-            linestyle=(0, (4, 3)),
-            label=f"{MEANING}perfect calibration",
-        )
+        (self.diagonal_,) = ax.plot([0, 1], [0, 1], label=f"{MEANING}perfect calibration", **DASHED)
         (self.line_,) = ax.plot(c.score, c.recalibrated, color=shade, linewidth=1.5)
         ax.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel="Score", ylabel="Recalibrated")
         return self.line_

@@ -500,9 +500,9 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         )
         dotted = {"color": COLOURS["other"], "linewidth": 1.2, "linestyle": (0, (1, 1.5))}
         self.seen_: list[Any] = [
-            ax.plot(curve.std, seen, **dotted)[0] for seen in (curve.half, curve.reach)
+            ax.plot(curve.std, seen, label=label, **dotted)[0]
+            for seen, label in ((curve.half, f"Seen{outer}"), (curve.reach, None))
         ]
-        self.seen_[0].set_label(f"Seen{outer}")
         self.band_: Any = ax.fill_between(
             curve.std,
             curve.low,

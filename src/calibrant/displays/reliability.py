@@ -10,6 +10,7 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.reading import read_labelled
 from calibrant.displays.axes import (
     COLOURS,
+    DASHED,
     MEANING,
     PALETTE,
     Drawn,
@@ -468,14 +469,7 @@ class ReliabilityDisplay(Drawn):
     def _draw_curve(
         self, ax: Any, curve: Any, ends: tuple[float, float], shade: str, level: float | None
     ) -> None:
-        (self.diagonal_,) = ax.plot(
-            ends,
-            ends,
-            color=COLOURS["muted"],
-            linewidth=1,
-            linestyle=(0, (4, 3)),
-            label=f"{MEANING}perfect calibration",
-        )
+        (self.diagonal_,) = ax.plot(ends, ends, label=f"{MEANING}perfect calibration", **DASHED)
         colour, line, bar, size = (
             (shade, 1.4, 4, 4.0) if self.smooth is None else (COLOURS["text"], 0.0, 1, 3.5)
         )
