@@ -426,7 +426,7 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
         ax.set(
             xlim=(0, 1),
             xlabel="Threshold of the risk",
-            ylabel="Mean elementary score (area below: Brier score)",
+            ylabel="Mean score (area below: Brier score)",
         )
         return self.line_
 
