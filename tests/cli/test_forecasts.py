@@ -384,3 +384,28 @@ def test_ends_of_intervals_need_their_levels(run, tmp_path, forecasts, option, s
     path = write(tmp_path / "f.csv", {"y": y, "lower": mean - std, "upper": mean + std})
     arguments = [] if option is None else ["--quantiles", option]
     assert said in run("evaluate", path, *arguments, code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--quantiles", "q_*", "--mean", "m", "--std", "s"], "excludes --mean and --std"),
+        (["--quantiles", "r_*"], "must name two columns of quantiles or more; 'r_*' names 0"),
+        (["--quantiles", "e_*"], "above 0 and below 1; got the column 'e_0'"),
+    ],
+)
+def test_quantiles_that_are_none_are_refused(run, tmp_path, forecasts, arguments, words):
+    y, mean, std = forecasts
+    levels = {"q_0.1": -1.0, "q_0.9": 1.0, "e_0": -2.0, "e_0.2": -0.5, "e_0.8": 0.5}
+    table = {"y": y, "m": mean, "s": std, **{name: mean + std * z for name, z in levels.items()}}
+    path = write(tmp_path / "f.csv", table)
+    result = run("evaluate", path, *arguments, code=2 if "--mean" in arguments else 1)
+    assert words in " ".join(result.stderr.split())
+
+
+def test_one_of_several_series_is_sliced(run, tmp_path, forecasts):
+    y, mean, std = forecasts
+    shifts = {"lo": -std, "hi": std}
+    ends = {f"{name}-{end}-90": mean + shifts[end] for name in ("ETS", "Naive") for end in shifts}
+    path = write(tmp_path / "f.csv", {"store": ["a", "b", "c"] * 100, "y": y, **ends})
+    assert "all " in run("evaluate", path, "--quantiles", "Naive", "--by", "store").stdout

@@ -348,3 +348,55 @@ def test_a_table_of_questions_is_read(run, folder, kind):
     run("decide", "lock.json", name, "-o", out, "--force")
     decided = (pd.read_csv if kind == "csv" else pd.read_parquet)(folder / out)
     assert set(decided["decision"]) <= {"answer", "ask", "escalate"}
+
+
+def generated(n, answers, **beside):
+    """Samples of lm-eval of generated text, one list of ``answers`` each."""
+    return [
+        {"doc_id": i, "target": "7", "resps": [[f"It is {one}." for one in answers]], **beside}
+        for i in range(n)
+    ]
+
+
+def test_generated_text_of_lm_eval_is_read_as_its_filter_left_it(run, folder):
+    write(
+        folder / "samples_gsm_2026-11-01.jsonl", generated(60, "7737", filtered_resps=[[*"7737"]])
+    )
+    found = json.loads(run("evaluate", "samples_gsm_2026-11-01.jsonl", "--json").stdout)
+    shown = {row["key"]: row["before"]["value"] for row in found["metrics"]}
+    assert shown["question_accuracy"] == 1.0
+    write(folder / "samples_one.jsonl", generated(60, "7737", filtered_resps=["7"]))
+    said = run("evaluate", "samples_one.jsonl", code=1).stderr
+    assert "its filter leaves out answers" in said
+
+
+def test_each_file_of_lm_eval_is_a_task(run, folder):
+    (folder / "logs").mkdir()
+    for task in ("aa", "bb"):
+        write(folder / "logs" / f"samples_{task}.jsonl", generated(9, "7", filtered_resps=["7"]))
+    said = run("evaluate", "logs", code=1).stderr
+    assert "logs must be one file of lm-eval, because each is one task" in said
+
+
+def test_calibrated_samples_of_lm_eval_are_read_with_their_new_probabilities(run, folder):
+    rng = np.random.default_rng(5)
+    pairs = np.log(rng.dirichlet(np.full(3, 0.5), 300)).round(6).tolist()
+    samples = [
+        {
+            "doc_id": i,
+            "target": str(rng.integers(3)),
+            "filtered_resps": [[value, False] for value in row],
+            "resps": [],
+        }
+        for i, row in enumerate(pairs)
+    ]
+    write(folder / "samples_q.jsonl", samples)
+    run("fit", "samples_q.jsonl", "-o", "q.calibrant")
+    run("apply", "q.calibrant", "samples_q.jsonl", "-o", "samples_q2.jsonl")
+    loss = {}
+    for name in ("samples_q.jsonl", "samples_q2.jsonl"):
+        rows = json.loads(run("evaluate", name, "--json").stdout)["metrics"]
+        loss[name] = next(
+            row["before"]["value"] for row in rows if row["key"] == "question_log_loss"
+        )
+    assert loss["samples_q2.jsonl"] < 0.9 * loss["samples_q.jsonl"]

@@ -229,3 +229,15 @@ def test_a_report_judges_student_forecasts(tmp_path):
     result = cb.report(y, StudentForecast(location, scale, 5.0))
     page = result.save(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "forecasts as distributions" in page
+
+
+@pytest.mark.parametrize("df", [2.5, 3.0, 5.0])
+def test_the_automatic_choice_keeps_a_standard_deviation(df):
+    """Recalibration can make tails so heavy that there is none; a report needs one."""
+    rng = np.random.default_rng(0)
+    location, scale = rng.normal(size=600), np.exp(0.3 * rng.normal(size=600))
+    y = location + 1.7 * scale * rng.standard_t(df, 600)
+    forecast = StudentForecast(location, scale, df)
+    calibrator = cb.AutoRegressionCalibrator().fit(forecast, y)
+    assert np.isfinite(calibrator.predict(forecast).std).all()
+    assert "Calibrate" in str(cb.report(y, forecast))

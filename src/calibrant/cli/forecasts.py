@@ -45,7 +45,7 @@ __all__ = ["OUTCOMES", "ForecastFile", "QuestionFile", "certified", "decided"]
 #: Kinds of files whose rows have the same columns.
 TABLES = ("csv", "parquet")
 #: Files of the Language Model Evaluation Harness: ``samples_TASK_DATE.jsonl``.
-HARNESS_FILE = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[^_]*)?\.jsonl(\.gz)?")
+HARNESS_FILE = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\d(T[^_]*)?)?\.jsonl(\.gz)?")
 OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
 
 
@@ -224,6 +224,10 @@ def _forecast_names(source: Any, columns: "Columns") -> Any:
         if "samples" in source.content:
             return {"samples": ["samples"]}, None, None
     given = {columns.mean, columns.std} != {None}
+    if given and columns.quantiles is not None:
+        raise click.UsageError(
+            "--quantiles excludes --mean and --std; pass the columns of one kind of forecast."
+        )
     normal = {"mean", "std"} <= {*source.content}
     pairs = [] if given or normal else _pairs(source)
     if not given and (columns.quantiles is not None or not (normal or pairs)):
@@ -231,6 +235,11 @@ def _forecast_names(source: Any, columns: "Columns") -> Any:
         if len(levels) > 1:
             ordered = sorted(levels, key=lambda name: levels[name])
             return {"quantiles": ordered}, None, [levels[name] for name in ordered]
+        if columns.quantiles is not None:
+            raise InputError(
+                f"--quantiles must name two columns of quantiles or more; {columns.quantiles!r}"
+                f" names {len(levels)} of {source.path}, which has {source.described()}."
+            )
     if pairs:
         names = {"mean": [f"mean_{one}" for one in pairs], "std": [f"std_{one}" for one in pairs]}
         return names, pairs, None
@@ -459,11 +468,28 @@ def _rows_in(source: Any) -> Batch:
         columns = {name: _values(source, name) for name in source.content}
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return Batch(rows, "row", range(len(rows)))
-    objects, task = source.objects, HARNESS_FILE.fullmatch(source.path.name)
-    if _of_harness(objects[0]):
-        batch = Batch(objects, "line", source.lines)
-        objects = [*lm_eval_samples(batch, question=task and task["task"])]
-    return Batch(objects, "line", source.lines)
+    batch = Batch(source.objects, "line", source.lines)
+    return _samples(source.path, batch) if _of_harness(batch.objects[0]) else batch
+
+
+def _samples(path: Path, batch: Batch) -> Batch:
+    """The samples of the Language Model Evaluation Harness in one file as rows of a log, with the
+    probabilities of a calibrated file.
+    """
+    if not path.is_file():
+        raise InputError(
+            f"{path} must be one file of lm-eval, because each is one task, which its name says;"
+            " measure one file at a time."
+        )
+    task = HARNESS_FILE.fullmatch(path.name)
+    rows: list[dict[str, Any]] = []
+    for sample, row in zip(
+        batch.objects, lm_eval_samples(batch, question=task and task["task"]), strict=True
+    ):
+        if "probs" in sample:
+            row = {**row, "logprobs": None, "probs": sample["probs"]}
+        rows.append({name: value for name, value in row.items() if value is not None})
+    return Batch(rows, batch.word, batch.number)
 
 
 def _values(source: Any, name: str) -> list[Any]:

@@ -37,6 +37,12 @@ def known() -> dict[str, dict[str, str]]:
     return {"events": OF_EVENTS, **kinds, "groups": groups, "a monitor": OF_TIME}
 
 
+def _is_metric(key: str) -> bool:
+    from calibrant import metrics
+
+    return any(getattr(getattr(metrics, name), "key", name) == key for name in metrics.__all__)
+
+
 def metric_key(word: str) -> str:
     """The key of a metric, from its key or from its name in Python; another word as it is."""
     from calibrant import metrics
@@ -77,6 +83,7 @@ class Gate:
             words = {word.lower(): key for key, name in names.items() for word in (key, name)}
             within = sorted((word for word in words if key.lower() in word), key=len)
             near = within or get_close_matches(key.lower(), words, n=1)
+            near = [] if _is_metric(key) else near
             listed = "; ".join(f"of {what} {', '.join(of)}" for what, of in keys.items())
             remedy = f"did you mean {words[near[0]]}?" if near else f"the keys are {listed}"
             raise ValueError(f"a gate must name a metric; got {match[2]!r}; {remedy}")

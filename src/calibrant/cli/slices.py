@@ -300,7 +300,10 @@ def _of_numbers(kinds, columns, target):
         raise click.UsageError(
             "--target needs predictions of classes; these are forecasts of a number; leave it out."
         )
-    normal, quantiles = {"mean", "std"} <= {*kinds}, len(quantile_levels(kinds)) > 1
+    normal, quantiles = (
+        {"mean", "std"} <= {*kinds},
+        len(quantile_levels(kinds, columns.quantiles or "auto")) > 1,
+    )
     label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")
     if columns.quantiles or not (columns.mean or columns.std or normal or not quantiles):
         return {"label": label, "quantiles": columns.quantiles or "auto"}

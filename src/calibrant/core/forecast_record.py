@@ -162,6 +162,11 @@ class ForecastRecord:
     def std(self) -> np.ndarray:
         """Standard deviations, which must be finite and positive."""
         std = self.forecast.std
+        if np.isnan(std).any() and not isinstance(self.forecast, NormalForecast):
+            raise InputError(
+                "the forecast must have a standard deviation in every row; the tails of this"
+                " distribution are too heavy; use quantile-based methods."
+            )
         if not isinstance(self.forecast, NormalForecast):
             require_positive_std(std, "the standard deviation of the forecast")
         return std

@@ -198,47 +198,10 @@ class ConfidenceCurveDisplay:
         """
         ax = draw_axes(ax, "ConfidenceCurveDisplay")
         self.ax_, self.figure_ = ax, ax.figure
-        curve, points, bars = self.curve, self.curve.points, self.curve.bars
+        curve, bars = self.curve, self.curve.bars
         shade, later = next_colour(ax, None, WITHOUT_OTHER), bool(displays_on(ax))
-        self.bars_: Any = ax.bar(
-            bars.lower,
-            bars.rate,
-            width=bars.upper - bars.lower,
-            align="edge",
-            facecolor="none",
-            edgecolor=COLOURS["muted"],
-            linewidth=1,
-            label=[f"{MEANING}share right"] * len(bars.rate),
-        )
-        middle = 0.5 * (bars.lower + bars.upper)
-        self.intervals_: Any = ax.vlines(
-            middle,
-            bars.low,
-            bars.high,
-            color=COLOURS["muted"],
-            linewidth=1,
-            label=level_words(legend, "interval"),
-        )
-        if curve.cloud:
-            (self.line_,) = ax.plot(
-                points.score,
-                points.confidence,
-                ".",
-                color=shade,
-                markersize=2,
-                label=f"{MEANING}calibrator",
-            )
-        else:
-            ax.fill_between(
-                points.score, points.low, points.high, color=shade, alpha=0.2, linewidth=0
-            )
-            (self.line_,) = ax.plot(
-                points.score,
-                points.confidence,
-                color=shade,
-                linewidth=1.5,
-                label=f"{MEANING}calibrator",
-            )
+        self._draw_bars(ax, level_words(legend, "interval"))
+        self._draw_curve(ax, shade)
         if bars.lower.min() >= 0.0 and bars.upper.max() <= 1.0:
             ax.plot(
                 [0, 1],
@@ -263,6 +226,51 @@ class ConfidenceCurveDisplay:
         plain_text((self.densities_ax_ or ax).set_title(shown, fontsize="small"))
         finish_display(ax, self.line_, None, title)
         return self
+
+    def _draw_bars(self, ax: Any, interval: str) -> None:
+        bars = self.curve.bars
+        self.bars_: Any = ax.bar(
+            bars.lower,
+            bars.rate,
+            width=bars.upper - bars.lower,
+            align="edge",
+            facecolor="none",
+            edgecolor=COLOURS["muted"],
+            linewidth=1,
+            label=[f"{MEANING}share right"] * len(bars.rate),
+        )
+        middle = 0.5 * (bars.lower + bars.upper)
+        self.intervals_: Any = ax.vlines(
+            middle,
+            bars.low,
+            bars.high,
+            color=COLOURS["muted"],
+            linewidth=1,
+            label=interval,
+        )
+
+    def _draw_curve(self, ax: Any, shade: str) -> None:
+        points = self.curve.points
+        if self.curve.cloud:
+            (self.line_,) = ax.plot(
+                points.score,
+                points.confidence,
+                ".",
+                color=shade,
+                markersize=2,
+                label=f"{MEANING}calibrator",
+            )
+        else:
+            ax.fill_between(
+                points.score, points.low, points.high, color=shade, alpha=0.2, linewidth=0
+            )
+            (self.line_,) = ax.plot(
+                points.score,
+                points.confidence,
+                color=shade,
+                linewidth=1.5,
+                label=f"{MEANING}calibrator",
+            )
 
     def _draw_densities(self, ax: Any, style: str) -> Any:
         above = add_panel(ax, 1.04, 0.25)

@@ -4,7 +4,7 @@ calibration over time.
 Over time, the error of each batch is drawn with its interval, and the evidence of a change.
 """
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -243,14 +243,7 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c, displays, references = self.curve, displays_on(ax), options["references"]
         if not displays if references is None else references:
-            ax.plot(
-                c.threshold,
-                c.treat_all,
-                color=COLOURS["muted"],
-                linewidth=1.2,
-                linestyle=(0, (4, 3)),
-                label="act on all",
-            )
+            ax.plot(c.threshold, c.treat_all, label="act on all", **DASHED)
             ax.plot(
                 c.threshold, c.treat_none, color=COLOURS["text"], linewidth=1, label="act on none"
             )
@@ -385,6 +378,12 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
     """
 
     _numbers = murphy_curve
+    #: Parts of the score, and how each is drawn.
+    PARTS: ClassVar[dict[str, dict[str, Any]]] = {
+        "miscalibration": {"color": COLOURS["other"]},
+        "discrimination": {"color": COLOURS["text"], "linestyle": ":"},
+        "uncertainty": {"color": COLOURS["muted"], "linestyle": (0, (4, 3))},
+    }
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
@@ -399,29 +398,8 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
         )
         (self.line_,) = ax.plot(c.threshold, c.score, color=shade, linewidth=1.4, label="score")
         if not np.isnan(c.uncertainty).all():
-            ax.plot(
-                c.threshold,
-                c.miscalibration,
-                color=COLOURS["other"],
-                linewidth=1.2,
-                label="miscalibration",
-            )
-            ax.plot(
-                c.threshold,
-                c.discrimination,
-                color=COLOURS["text"],
-                linewidth=1.2,
-                linestyle=":",
-                label="discrimination",
-            )
-            ax.plot(
-                c.threshold,
-                c.uncertainty,
-                color=COLOURS["muted"],
-                linewidth=1.2,
-                linestyle=(0, (4, 3)),
-                label="uncertainty",
-            )
+            for name, look in self.PARTS.items():
+                ax.plot(c.threshold, getattr(c, name), linewidth=1.2, label=name, **look)
         raise_top(ax)
         ax.set(
             xlim=(0, 1),

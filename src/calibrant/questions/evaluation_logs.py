@@ -134,7 +134,8 @@ def lm_eval_samples(
     """Yield the rows of ``samples_TASK_DATE.jsonl``, which ``lm_eval --log_samples`` writes.
 
     Multiple choice becomes the log-probabilities of the options, named by their positions;
-    generated text becomes samples of the answer.
+    generated text becomes samples of the filtered answer, one for each of ``repeats``, also of
+    those that a filter such as take_first leaves out where it does not change the text.
 
     Parameters
     ----------
@@ -173,11 +174,23 @@ def lm_eval_samples(
             yield {"question": question, "model": model, **row}
 
 
+#: Whether an option is what the model would have written, as the harness logs it beside the
+#: log-probability.
+GREEDY = (["True"], ["False"], [True], [False])
+
+
 def _answer(one: Any) -> dict[str, Any]:
     found = one["filtered_resps"]
-    if isinstance(found[0], str):
-        return {"samples": [text for texts in one["resps"] for text in texts]}
-    return {"logprobs": {str(k): float(pair[0]) for k, pair in enumerate(found)}}
+    pairs = [pair for pair in found if isinstance(pair, list) and pair[1:] in GREEDY]
+    if len(pairs) == len(found):
+        return {"logprobs": {str(k): float(pair[0]) for k, pair in enumerate(found)}}
+    texts = [text for part in found for text in (part if isinstance(part, list) else [part])]
+    written = [text for part in one["resps"] for text in part]
+    if texts[:1] == written[:1]:
+        return {"samples": written}
+    if len(texts) < len(written):
+        raise ValueError("its filter leaves out answers; log it without one such as take_first")
+    return {"samples": texts}
 
 
 def pydantic_cases(

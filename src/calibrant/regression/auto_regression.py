@@ -30,6 +30,9 @@ from calibrant.regression.scaling import ForecastIdentity
 
 __all__ = ["AutoRegressionCalibrator", "default_regression_calibrator"]
 
+#: Rows in which a candidate must keep a standard deviation.
+FIRST_ROWS = 100
+
 
 class AutoRegressionCalibrator(
     RegressionCalibrator,
@@ -225,8 +228,12 @@ class AutoRegressionCalibrator(
                     said = [
                         _said(candidate, record, folds == k) for k in range(int(folds.max()) + 1)
                     ]
+                    keeps = _keeps_std(record.forecast, said[0])
             except (InputError, np.linalg.LinAlgError) as error:
                 notes[candidate.name] = str(error)
+                continue
+            if not keeps:
+                notes[candidate.name] = "it makes tails so heavy that there is no std"
                 continue
             found.append((candidate, said))
         return found, notes
@@ -323,6 +330,15 @@ class AutoRegressionCalibrator(
 def _said(candidate: Any, record: Any, held: np.ndarray) -> Any:
     rest = record.take(~held)
     return candidate.make().fit_record(rest).predict(record.forecast.take(held))
+
+
+def _keeps_std(before: Any, after: Any) -> bool:
+    """Whether the first calibrated rows have a standard deviation if those before have one."""
+    if isinstance(before, NormalForecast):
+        return True
+    stds = (one.take(np.arange(min(FIRST_ROWS, len(one)))).std for one in (before, after))
+    had, has = (bool(np.isfinite(std).all()) for std in stds)
+    return has or not had
 
 
 def default_regression_calibrator() -> AutoRegressionCalibrator:

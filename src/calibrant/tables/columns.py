@@ -443,7 +443,14 @@ def _starred_levels(names: list[str], pattern: str) -> dict[str, float]:
     for name, text in starred(names, pattern).items():
         with suppress(ValueError):
             levels[name] = float(text)
-    return {name: level for name, level in levels.items() if 0.0 < level < 1.0}
+    inside = {name: level for name, level in levels.items() if 0.0 < level < 1.0}
+    ends = [name for name, level in levels.items() if level in (0.0, 1.0)]
+    if ends and len(inside) > 1 and pattern != "*":
+        raise InputError(
+            f"quantiles must have levels above 0 and below 1; got the column {ends[0]!r}; leave it"
+            ' out of the table, or name the others, as in quantiles="low=0.1,high=0.9".'
+        )
+    return inside
 
 
 def _level(text: str, pattern: str) -> float:
