@@ -83,10 +83,13 @@ def calls(cell):
 
 
 def resolved(node):
-    """The object of a dotted name."""
+    """The object of a dotted name; of an instance, its class."""
     if isinstance(node, ast.Name):
         assert node.id == "cb"
         return cb
+    if isinstance(node, ast.Call):
+        check(node)
+        return resolved(node.func)
     assert isinstance(node, ast.Attribute)
     return getattr(resolved(node.value), node.attr)
 
@@ -107,8 +110,11 @@ def check(node):
         if ast.unparse(node.func).startswith("stats."):
             return
         function = resolved(node.func)
+        of_instance = isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Call)
         inspect.signature(function).bind(
-            *node.args, **{keyword.arg or "": keyword.value for keyword in node.keywords}
+            *[None] * of_instance,
+            *node.args,
+            **{keyword.arg or "": keyword.value for keyword in node.keywords},
         )
         if inspect.isclass(function) and not any(map(is_data, ast.walk(node))):
             eval(ast.unparse(node), {"cb": cb})
@@ -130,7 +136,11 @@ def test_the_reader_of_places_takes_lists_ranges_and_parts():
 
 @pytest.mark.parametrize(
     "call",
-    ["cb.calibrators.Hoki()", "cb.calibrators.HokiCalibrator(begin=1)", "cb.metrics.ece_p(y, P)"],
+    [
+        *("cb.calibrators.Hoki()", "cb.calibrators.HokiCalibrator(begin=1)"),
+        *("cb.metrics.ece_p(y, P)", "cb.StdScaling().fit(mean, y, sd=std)"),
+        *("cb.StdScaling().fti(mean, y)", "cb.StdScaling(x=1).fit(mean, y)"),
+    ],
 )
 def test_a_call_that_does_not_exist_is_noticed(call):
     with pytest.raises((AttributeError, TypeError)):
