@@ -4,7 +4,7 @@
 
 The 95 % interval of the stored difference decides where the claim is about one shared temperature
 (STS). Elsewhere the sign of a mean does, without an interval, or ``SMALL``. What the paper claims
-of PhANNs is judged by the variants where classes differ, what it claims of MNIST by its variant.
+of PhANNs is judged by the variants of unequal classes, what it claims of MNIST by its variant.
 """
 
 from benchmarks.papers import stored
