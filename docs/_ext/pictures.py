@@ -115,7 +115,9 @@ class Picture(SphinxDirective):
         own = f"{own} {self.options.get('draw', '')}".strip()
         own = own or self.env.new_serialno("calibrant-picture")
         parts = [("", None)] if "whole" in self.options else list(panels(figure))
-        words = self.options.get("alt", "\n".join(title or "Panel" for title, _ in parts))
+        words = self.options.get(
+            "alt", "\n".join(" ".join((title or "Panel").split()) for title, _ in parts)
+        )
         words = [words.replace("\n", " ")] if len(parts) == 1 else words.splitlines()
         if len(words) != len(parts):
             raise self.error(f":alt: must have a line for each of the {len(parts)} pictures")
