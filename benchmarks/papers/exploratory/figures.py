@@ -1,4 +1,4 @@
-"""Figures 1, 4, 11, 12, 14, 16, 17, A1 and A2 redrawn: the first ensemble for the curves,
+"""Figures 1, 4, 10, 11, 12, 14, 16, 17, A1 and A2 redrawn: the first ensemble for the curves,
 medians over ensembles for the charts.
 """
 
@@ -30,10 +30,12 @@ def draw(variant, said, labels, scores, folder):
             y, logits, inputs="logit", name=variant
         ).figure_,
         "04_histograms": _two_histograms(said, labels),
+        "10_sts": _grid(calibrators["STS"], logits, y),
         "11_csts": _grid(calibrators["CSTS"], logits, y),
         "12_tswa": _grid(calibrators["TSwA"], logits, y),
         "14_bandwidths": _two_bandwidths(calibrators, "", logits, y),
         "14_bandwidths_log_odds": _two_bandwidths(calibrators, ", log odds", logits, y),
+        "16_kde": _grid(calibrators["KDE b_mon2"], logits, y, densities=True),
         "16_kde_log_odds": _grid(calibrators["KDE b_mon2, log odds"], logits, y, densities=True),
         "17_methods": _chart(scores, COMPARED),
         "A1_temperatures": _chart(scores, TEMPERATURES),
