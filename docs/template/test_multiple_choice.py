@@ -265,7 +265,7 @@ def test_the_command_line_fits_compares_and_reports_on_a_log(log, tmp_path):
     second = tmp_path / "second.jsonl"
     second.write_text(log.read_text(encoding="utf-8"), encoding="utf-8")
     assert "question_log_loss" in run("compare", log, second)
-    assert "multiple choice: calibrators" in run("methods", "--task", "multiple choice")
+    assert "How sure are multiple-choice answers?" in run("methods", "--task", "multiple choice")
 
 
 def test_the_command_line_says_what_a_kind_does_not_have(log):

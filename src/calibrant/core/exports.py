@@ -72,23 +72,26 @@ def faces() -> list[str]:
     return [".".join(("calibrant", *folder.relative_to(PACKAGE).parts)) for folder in folders]
 
 
-def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def attach(
+    package: str, keyed: bool = False
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of the package, from its stub (PEP 562).
 
     Parameters
     ----------
     package : ``__name__`` of its ``__init__``
+    keyed : bool, default False
+        Whether its objects have a ``key``, which the error on a missing name leads from to theirs.
     """
     table = exports(package)
     public = [name for name in table if not name.startswith("_")]
 
     def get(name: str) -> Any:
         if name not in table:
-            places = () if name.startswith("_") else public
-            keyed = (n for n in places if getattr(get(n), "key", None) == name)
-            place = next((f"; did you mean cb{package[9:]}.{n}?" for n in keyed), None)
-            place = _suggestion(name) if place is None else place
-            raise AttributeError(f"module {package!r} has no attribute {name!r}{place}")
+            named = public if keyed and not name.startswith("_") else ()
+            places = [n for n in named if getattr(get(n), "key", None) == name]
+            meant = f"; did you mean cb{package[9:]}.{places[0]}?" if places else _suggestion(name)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{meant}")
         module = importlib.import_module(table[name])
         value = (
             _offered(module, name) if table[name] == f"{package}.{name}" else getattr(module, name)

@@ -8,4 +8,4 @@ A metric is called as ``metric(y, P)``, ``metric.interval(y, P)`` or ``metric.st
 
 from calibrant.core.exports import attach
 
-__getattr__, __dir__, __all__ = attach(__name__)
+__getattr__, __dir__, __all__ = attach(__name__, keyed=True)

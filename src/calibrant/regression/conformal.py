@@ -354,6 +354,7 @@ class ConformalIntervals(
         calibrator: Any,
         own: np.ndarray | None = None,
     ) -> Any:
+        self._option("score", "quantile", *CONFORMITY)  # of a file that was changed
         forecast = forecast if calibrator is None else calibrator.predict(forecast)
         ends = replace(self._ends, own=own)
         if self.score == "quantile":
