@@ -231,7 +231,7 @@ def test_a_report_judges_student_forecasts(tmp_path):
     assert "forecasts as distributions" in page
 
 
-@pytest.mark.parametrize("df", [2.5, 3.0, 5.0])
+@pytest.mark.parametrize("df", [2.5, 3.0])
 def test_the_automatic_choice_keeps_a_standard_deviation(df):
     """Recalibration can make tails so heavy that there is none; a report needs one."""
     rng = np.random.default_rng(0)
