@@ -180,12 +180,14 @@ GREEDY = (["True"], ["False"], [True], [False])
 
 
 def _answer(one: Any) -> dict[str, Any]:
-    found = one["filtered_resps"]
-    pairs = [pair for pair in found if isinstance(pair, list) and pair[1:] in GREEDY]
-    if len(pairs) == len(found):
-        return {"logprobs": {str(k): float(pair[0]) for k, pair in enumerate(found)}}
-    texts = [text for part in found for text in (part if isinstance(part, list) else [part])]
-    written = [text for part in one["resps"] for text in part]
+    filtered: list[Any] = one["filtered_resps"]
+    if all(isinstance(pair, list) and pair[1:] in GREEDY for pair in filtered):
+        return {"logprobs": {str(k): float(pair[0]) for k, pair in enumerate(filtered)}}
+    parts: list[list[str]] = [
+        cast(list[str], part) if isinstance(part, list) else [part] for part in filtered
+    ]
+    texts = [text for part in parts for text in part]
+    written: list[str] = [text for part in one["resps"] for text in part]
     if texts[:1] == written[:1]:
         return {"samples": written}
     if len(texts) < len(written):
