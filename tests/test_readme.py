@@ -196,7 +196,7 @@ def test_the_picture_is_the_first_screen_of_the_blocks_report():
     printed = OUTPUT.search(README)[0]
     assert "Calibrate\n" in printed
     assert "where 95.4 % is predicted,\n60.7 % happens" in printed
-    assert "predicts 95 % where the event occurs in 61 %" in README
+    assert "predicts 95 % where 61 % occur" in README
     assert f"({PICTURE.relative_to(ROOT)})" in README
     picture = PICTURE.read_bytes()
     assert len(picture) < 100_000
