@@ -67,6 +67,7 @@ def test_each_name_of_ours_on_a_page_exists(page):
     for name in ours:
         value = {"cb": cb, "metrics": metrics}[name.split(".")[0]]
         for part in name.split(".")[1:]:
+            assert hasattr(value, part), name
             value = getattr(value, part)
 
 

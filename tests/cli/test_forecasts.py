@@ -409,3 +409,12 @@ def test_one_of_several_series_is_sliced(run, tmp_path, forecasts):
     ends = {f"{name}-{end}-90": mean + shifts[end] for name in ("ETS", "Naive") for end in shifts}
     path = write(tmp_path / "f.csv", {"store": ["a", "b", "c"] * 100, "y": y, **ends})
     assert "all " in run("evaluate", path, "--quantiles", "Naive", "--by", "store").stdout
+
+
+@pytest.mark.parametrize("slices", [[], ["--by", "store"]])
+def test_mean_and_std_are_read_beside_several_series(run, tmp_path, forecasts, slices):
+    y, mean, std = forecasts
+    ends = {f"{name}-{end}-90": mean for name in ("ETS", "Naive") for end in ("lo", "hi")}
+    table = {"store": ["a", "b", "c"] * 100, "y": y, "mean": mean, "std": std, **ends}
+    path = write(tmp_path / "f.csv", table)
+    assert "300" in run("evaluate", path, *slices).stdout

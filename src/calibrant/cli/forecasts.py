@@ -75,7 +75,7 @@ class ForecastFile(DataFile):
     @classmethod
     def found_in(cls, source: Any) -> str | None:
         """Find mean and std, two quantiles or more, or samples."""
-        content, levels = source.content, quantile_levels(source.content)
+        content = source.content
         if "mean" in content and "std" in content:
             return "mean"
         arrays = source.kind == "npz" and (
@@ -84,7 +84,10 @@ class ForecastFile(DataFile):
         if arrays:
             return "samples" if "samples" in content else "quantiles"
         pairs = _pairs(source)
-        return f"mean_{pairs[0]}" if pairs else next(iter(levels)) if len(levels) > 1 else None
+        if pairs:
+            return f"mean_{pairs[0]}"
+        levels = quantile_levels(content)
+        return next(iter(levels)) if len(levels) > 1 else None
 
     @classmethod
     def names_in(

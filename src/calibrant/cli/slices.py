@@ -300,12 +300,9 @@ def _of_numbers(kinds, columns, target):
         raise click.UsageError(
             "--target needs predictions of classes; these are forecasts of a number; leave it out."
         )
-    normal, quantiles = (
-        {"mean", "std"} <= {*kinds},
-        len(quantile_levels(kinds, columns.quantiles or "auto")) > 1,
-    )
     label = columns.label or next((name for name in OUTCOMES if name in kinds), "y")
-    if columns.quantiles or not (columns.mean or columns.std or normal or not quantiles):
+    normal = columns.mean or columns.std or {"mean", "std"} <= {*kinds}
+    if columns.quantiles or (not normal and len(quantile_levels(kinds)) > 1):
         return {"label": label, "quantiles": columns.quantiles or "auto"}
     return {"label": label, "mean": columns.mean or "mean", "std": columns.std or "std"}
 

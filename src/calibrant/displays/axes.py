@@ -31,6 +31,7 @@ __all__ = [
     "chosen_scale",
     "displays_on",
     "draw_axes",
+    "draw_band",
     "draw_grid",
     "draw_legend",
     "finish_display",
@@ -96,6 +97,13 @@ def show_title(ax: "Axes", name: str | None) -> None:
 def level_words(level: float | None, words: str) -> str:
     """Return the label of a band or of intervals; None is an unknown level."""
     return MEANING + (words if level is None else f"{100.0 * level:g} % {words}")
+
+
+def draw_band(
+    ax: "Axes", x: Any, low: Any, high: Any, colour: str, label: str, alpha: float = 0.15
+) -> Any:
+    """Shade the band between ``low`` and ``high``, and return it."""
+    return ax.fill_between(x, low, high, color=colour, alpha=alpha, linewidth=0, label=label)
 
 
 def displays_on(ax: "Axes") -> list[Any]:
@@ -373,9 +381,12 @@ class DrawnCurve(Drawn, Generic[Curve]):
         """Compute and draw from an existing record; takes the options of the function of the
         numbers, a title and axes.
         """
-        return cls(cls._numbers.of(record, **options), name=name).plot(
-            ax, **{"level": 0.95, "band": 0.95, **options}
-        )
+        return cls._drawn(cls._numbers.of(record, **options), name, ax, options)
+
+    @classmethod
+    def _drawn(cls, curve: Any, name: str | None, ax: Any, options: dict[str, Any]) -> Self:
+        # The legend says the level of the intervals, whose default is that of the functions.
+        return cls(curve, name=name).plot(ax, **{"level": 0.95, "band": 0.95, **options})
 
 
 class DrawnClassCurve(DrawnCurve[Curve]):
@@ -394,9 +405,7 @@ class DrawnClassCurve(DrawnCurve[Curve]):
         """Compute and draw; takes the options of the function of the numbers (See Also), a title
         and axes.
         """
-        return cls(cls._numbers(y_true, P, **options), name=name).plot(
-            ax, **{"level": 0.95, "band": 0.95, **options}
-        )
+        return cls._drawn(cls._numbers(y_true, P, **options), name, ax, options)
 
 
 class DrawnForecastCurve(DrawnCurve[Curve]):
@@ -416,6 +425,4 @@ class DrawnForecastCurve(DrawnCurve[Curve]):
         """Compute and draw; takes the options of the function of the numbers (See Also), a title
         and axes.
         """
-        return cls(cls._numbers(y_true, mean, std, **options), name=name).plot(
-            ax, **{"level": 0.95, "band": 0.95, **options}
-        )
+        return cls._drawn(cls._numbers(y_true, mean, std, **options), name, ax, options)

@@ -17,6 +17,7 @@ from calibrant.displays.axes import (
     Drawn,
     DrawnClassCurve,
     displays_on,
+    draw_band,
     level_words,
     plain_text,
     raise_top,
@@ -263,15 +264,7 @@ class LatentFunctionDisplay(Drawn):
         (self.prior_,) = ax.plot(
             latent.score, latent.prior, label="prior mean: uncalibrated", **DASHED
         )
-        self.band_: Any = ax.fill_between(
-            latent.score,
-            latent.low,
-            latent.high,
-            color=shade,
-            alpha=0.2,
-            linewidth=0,
-            label="band",
-        )
+        self.band_: Any = draw_band(ax, latent.score, latent.low, latent.high, shade, "band", 0.2)
         # Near a score of 0 the logarithm falls without end. The axis ends below all but the lowest
         # 2 % of the points, by half of their range; the legend counts the points beyond.
         bottom = np.quantile(latent.mean, [0.02, 1.0]) @ [1.5, -0.5]
@@ -351,14 +344,8 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
-        self.band_: Any = ax.fill_between(
-            c.coverage,
-            c.low,
-            c.high,
-            color=shade,
-            alpha=0.15,
-            linewidth=0,
-            label=level_words(options.get("level"), "interval"),
+        self.band_: Any = draw_band(
+            ax, c.coverage, c.low, c.high, shade, level_words(options.get("level"), "interval")
         )
         if options["label"] is None:
             ax.axhline(

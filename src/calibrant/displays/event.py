@@ -21,6 +21,7 @@ from calibrant.displays.axes import (
     DrawnClassCurve,
     add_panel,
     displays_on,
+    draw_band,
     draw_grid,
     draw_legend,
     level_words,
@@ -247,14 +248,8 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
             ax.plot(
                 c.threshold, c.treat_none, color=COLOURS["text"], linewidth=1, label="act on none"
             )
-        self.band_: Any = ax.fill_between(
-            c.threshold,
-            c.low,
-            c.high,
-            color=shade,
-            alpha=0.15,
-            linewidth=0,
-            label=level_words(options.get("level"), "interval"),
+        self.band_: Any = draw_band(
+            ax, c.threshold, c.low, c.high, shade, level_words(options.get("level"), "interval")
         )
         (self.line_,) = ax.plot(
             c.threshold, c.net_benefit, color=shade, linewidth=1.6, label="model"
@@ -323,14 +318,8 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
             np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high)
         )
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], label=f"{MEANING}flagged at random", **DASHED)
-        self.band_: Any = ax.fill_between(
-            flagged,
-            low,
-            high,
-            color=shade,
-            alpha=0.15,
-            linewidth=0,
-            label=level_words(options.get("level"), "interval"),
+        self.band_: Any = draw_band(
+            ax, flagged, low, high, shade, level_words(options.get("level"), "interval")
         )
         (self.line_,) = ax.plot(flagged, found, color=shade, linewidth=1.6)
         ax.set(
@@ -387,14 +376,8 @@ class MurphyDisplay(DrawnClassCurve[MurphyCurve]):
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
-        self.band_: Any = ax.fill_between(
-            c.threshold,
-            c.low,
-            c.high,
-            color=shade,
-            alpha=0.15,
-            linewidth=0,
-            label=level_words(options.get("level"), "interval"),
+        self.band_: Any = draw_band(
+            ax, c.threshold, c.low, c.high, shade, level_words(options.get("level"), "interval")
         )
         (self.line_,) = ax.plot(c.threshold, c.score, color=shade, linewidth=1.4, label="score")
         if not np.isnan(c.uncertainty).all():
@@ -487,14 +470,14 @@ class IsotonicCurveDisplay(DrawnClassCurve[IsotonicCurve]):
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
-        self.band_: Any = ax.fill_between(
+        self.band_: Any = draw_band(
+            ax,
             c.score,
             c.low,
             c.high,
-            color=shade,
-            alpha=0.18,
-            linewidth=0,
-            label=level_words(options.get("level"), "band if calibrated"),
+            shade,
+            level_words(options.get("level"), "band if calibrated"),
+            0.18,
         )
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], label=f"{MEANING}perfect calibration", **DASHED)
         (self.line_,) = ax.plot(c.score, c.recalibrated, color=shade, linewidth=1.5)

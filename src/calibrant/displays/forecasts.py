@@ -8,10 +8,12 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.forecast_record import ForecastRecord, read_forecast
 from calibrant.displays.axes import (
     COLOURS,
+    DASHED,
     MEANING,
     WITHOUT_OTHER,
     DrawnForecastCurve,
     add_panel,
+    draw_band,
     draw_grid,
     draw_legend,
     level_words,
@@ -92,19 +94,17 @@ class IntervalCalibrationDisplay(DrawnForecastCurve[IntervalCurve]):
         (self.diagonal_,) = ax.plot(
             [0, 1],
             [0, 1],
-            color=COLOURS["muted"],
-            linewidth=1,
-            linestyle=(0, (4, 3)),
             label=f"{MEANING}perfect calibration",
+            **DASHED,
         )
-        self.band_: Any = ax.fill_between(
+        self.band_: Any = draw_band(
+            ax,
             curve.level,
             curve.low,
             curve.high,
-            color=shade,
-            alpha=0.18,
-            linewidth=0,
-            label=level_words(options.get("band"), "interval"),
+            shade,
+            level_words(options.get("band"), "interval"),
+            0.18,
         )
         (self.line_,) = ax.plot(curve.level, curve.coverage, color=shade, linewidth=1.4)
         ax.set(
@@ -357,10 +357,8 @@ class PitHistogramDisplay(DrawnForecastCurve[PitHistogram]):
         )
         ax.axhline(
             1.0,
-            color=COLOURS["muted"],
-            linewidth=1,
-            linestyle=(0, (4, 3)),
             label=f"{MEANING}perfect calibration",
+            **DASHED,
         )
         ax.set(
             xlim=(0, 1),
@@ -503,14 +501,14 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
             ax.plot(curve.std, seen, label=label, **dotted)[0]
             for seen, label in ((curve.half, f"Seen{outer}"), (curve.reach, None))
         ]
-        self.band_: Any = ax.fill_between(
+        self.band_: Any = draw_band(
+            ax,
             curve.std,
             curve.low,
             curve.high,
-            color=shade,
-            alpha=0.25,
-            linewidth=0,
-            label=outer and level_words(options.get("band"), "interval of the real std"),
+            shade,
+            outer and level_words(options.get("band"), "interval of the real std"),
+            0.25,
         )
         (self.line_,) = ax.plot(
             curve.std,
@@ -584,14 +582,14 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         curve = self.curve
-        self.band_: Any = ax.fill_between(
+        self.band_: Any = draw_band(
+            ax,
             curve.rmv,
             curve.low,
             curve.high,
-            color=shade,
-            alpha=0.18,
-            linewidth=0,
-            label=level_words(options.get("level"), "band if calibrated"),
+            shade,
+            level_words(options.get("level"), "band if calibrated"),
+            0.18,
         )
         (self.line_,) = ax.plot(
             curve.rmv,
@@ -609,10 +607,8 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
         self.diagonal_ = ax.axline(
             (low, low),
             (high, high),
-            color=COLOURS["muted"],
-            linewidth=1,
-            linestyle=(0, (4, 3)),
             label=f"{MEANING}perfect calibration",
+            **DASHED,
         )
         scale_axes(ax, scale, *ends)
         ax.set(

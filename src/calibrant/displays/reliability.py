@@ -17,6 +17,7 @@ from calibrant.displays.axes import (
     add_panel,
     chosen_scale,
     displays_on,
+    draw_band,
     inside_axes,
     joint_ends,
     level_words,
@@ -60,8 +61,7 @@ def draw_smooth(
         np.clip(getattr(curve, name), *ends)
         for name in ("score", "observed", "band_low", "band_high")
     )
-    meaning = f"{MEANING}simultaneous band"
-    band = ax.fill_between(score, low, high, color=shade, alpha=0.18, linewidth=0, label=meaning)
+    band = draw_band(ax, score, low, high, shade, f"{MEANING}simultaneous band", 0.18)
     return band, ax.plot(score, observed, color=shade, linewidth=1.8)[0]
 
 
