@@ -7,11 +7,19 @@ import click
 import numpy as np
 
 from calibrant.cli.wording import few, say
-from calibrant.core.labels import NO_VALUE, is_missing, is_number, is_unlabelled, partner_of
+from calibrant.core.labels import (
+    NO_VALUE,
+    array_of,
+    is_missing,
+    is_number,
+    is_unlabelled,
+    partner_of,
+)
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, warn
 from calibrant.tables.columns import class_names, encode, event_places, starred, whole_numbers
 from calibrant.tables.engines.choosing import choose, opened, reading
+from calibrant.tables.texts import Texts
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
@@ -121,6 +129,10 @@ def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
             f"{path}: column {name!r} must hold numbers; it holds {column.dtype}; name another"
             " column."
         )
+    if isinstance(column, Texts):
+        if column.numbers is not None:
+            return column.numbers
+        column = column.tolist()
     try:
         values = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
@@ -159,8 +171,9 @@ def missing_in(source: Any, name: str, classes: Collection[str] = WORDS) -> np.n
     """
     values = source.column(name)
     if source.kind == "csv":
-        texts = {text for text in set(values) if is_unlabelled(text, classes)}
-        return np.array([text in texts for text in values], dtype=bool)
+        if values.numbers is not None:
+            return np.zeros(len(values), dtype=bool)
+        return values.each(lambda text: is_unlabelled(text, classes), bool)
     if values.dtype.kind not in "fOUT":
         return np.isnat(values) if values.dtype.kind in "mM" else np.zeros(len(values), dtype=bool)
     found = (
@@ -197,21 +210,23 @@ def _remedy(text):
     return "repair or drop that row"
 
 
-def same_kind(labels: Any, classes: Sequence[str]) -> Any:
-    """Convert texts to whole numbers if all of them are, so that "0" in a header and 0 in a column
-    are one class. Two texts of one number, such as 1 and 01, stay texts.
+def same_kind(labels: Texts | None, classes: Sequence[str] | None) -> Any:
+    """Return the labels (n,), and the classes, as whole numbers if all of their texts are, so that
+    "0" in a header and 0 in a column are one class. Two texts of one number, such as 1 and 01, stay
+    texts.
     """
-    texts = [str(v) for values in (labels, classes) if values is not None for v in values]
-    n_labels, plain = 0 if labels is None else len(labels), whole_numbers(texts)
+    distinct = [] if labels is None else labels.distinct
+    texts, n_labels = [*distinct, *map(str, classes or ())], len(distinct)
+    plain = whole_numbers(texts)
     apart = (
         class_names(texts[n_labels:]) == plain[n_labels:]
         if classes is not None
         else len({text.strip().lstrip("+").split(".")[0] for text in set(texts)}) == len(set(plain))
     )
-    if plain == texts or not apart:
-        return labels, classes
-    return None if labels is None else plain[:n_labels], (
-        None if classes is None else plain[n_labels:]
+    values = plain if apart else texts
+    return (
+        None if labels is None else array_of(values[:n_labels])[labels.codes],
+        classes if classes is None or values == texts else values[n_labels:],
     )
 
 

@@ -33,7 +33,6 @@ from calibrant.questions.evaluation_logs import lm_eval_samples
 from calibrant.questions.record import SHOWN, entries_of, fields_in, nested_in
 from calibrant.questions.values import Batch, Fields, is_a
 from calibrant.tables.columns import quantile_levels
-from calibrant.tables.row_text import typed
 from calibrant.tables.sources import reading_file
 
 if TYPE_CHECKING:
@@ -497,7 +496,7 @@ def _samples(path: Path, batch: Batch) -> Batch:
 
 def _values(source: Any, name: str) -> list[Any]:
     values = source.column(name)
-    return typed(values).tolist() if source.kind == "csv" else values.tolist()
+    return values.levels().tolist() if source.kind == "csv" else values.tolist()
 
 
 def _rows_of(objects: Iterable[Any]) -> Iterator[dict[str, Any]]:

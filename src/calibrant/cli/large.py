@@ -37,6 +37,7 @@ from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
 from calibrant.tables.columns import Layout, whole_numbers
 from calibrant.tables.paths import STDIN, paths_of
 from calibrant.tables.sources import parts_of
+from calibrant.tables.texts import Texts
 
 __all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any"]
 
@@ -391,8 +392,8 @@ def _label_column(part, label, kind, arrow, classes):
     """Return the labels of a part in the type of earlier parts."""
     values = part.column(label)
     if part.kind == "csv":
-        plain = {v: v if v in classes else _plain(v) for v in set(values)}
-        return arrow.array([plain[value] for value in values], arrow.string())
+        plain = [text if text in classes else _plain(text) for text in values.distinct]
+        return arrow.array(plain, arrow.string()).take(arrow.array(values.codes))
     try:
         return arrow.array(values.tolist(), kind)
     except (arrow.ArrowException, OverflowError):
@@ -412,16 +413,10 @@ def _with_labels(first, name, labels):
     """Replace the labels of the first part by all labels of the table, in turn."""
     n = max(len(first), len(labels))
     values = (labels * (n // len(labels) + 1))[: len(first)]
-    if first.kind == "parquet":
+    if first.kind == "csv":
+        values = Texts.of([str(value) for value in values])
+    elif first.kind == "parquet":
         arrow = import_extra("pyarrow", "counting large files", "cli")
-        content = {**first.content, name: arrow.chunked_array([arrow.array(values)])}
-    else:
-        content = {
-            **first.content,
-            name: [str(value) for value in values] if first.kind == "csv" else values,
-        }
-    return type(first).holding(
-        first.path,
-        content,
-        **{key: own for key, own in vars(first).items() if key not in ("path", "content")},
-    )
+        values = arrow.chunked_array([arrow.array(values)])
+    beside = {key: own for key, own in vars(first).items() if key not in ("path", "content")}
+    return type(first).holding(first.path, {**first.content, name: values}, **beside)

@@ -35,7 +35,6 @@ from calibrant.errors import InputError, warn
 from calibrant.tables import sources
 from calibrant.tables.columns import starred, whole_numbers
 from calibrant.tables.paths import paths_of
-from calibrant.tables.row_text import typed
 
 __all__ = [
     "WORDS",
@@ -400,8 +399,10 @@ def _right(source, label, predicted):
     require_all(missing_in(source, key), key, source.path, "an answer")
     y, answers = (source.column(name) for name in (label, key))
     if source.kind == "csv":
-        plain = whole_numbers(text.strip() for text in (*y, *answers))
-        y, answers = plain[: len(y)], plain[len(y) :]
+        texts = whole_numbers(text.strip() for text in (*y.distinct, *answers.distinct))
+        keys = {label_key(text): place for place, text in enumerate(texts)}
+        place = np.array([keys[label_key(text)] for text in texts])
+        return place[y.codes] == place[len(y.distinct) :][answers.codes]
     return np.array([label_key(a) == label_key(b) for a, b in zip(y, answers, strict=True)])
 
 
@@ -587,14 +588,11 @@ def columns_of(data: DataFile, names: str | list[str], option: str | None = None
     """
     if isinstance(names, str):
         names = names_in_option(data.source, names)
-    found = {name: column_of(data, name) for name in names}
+    columns = {name: data.source.column(data.source.require(name)) for name in names}
     if option is not None:
         _refuse_judged(data, names, option)
-    return (
-        {name: typed(values) for name, values in found.items()}
-        if data.source.kind == "csv"
-        else found
-    )
+    csv = data.source.kind == "csv"
+    return {name: own.levels() if csv else np.asarray(own) for name, own in columns.items()}
 
 
 def names_in_option(source: Any, text: str) -> list[str]:
@@ -639,7 +637,7 @@ def _feature(source: Any, name: str, texts: bool) -> np.ndarray:
         return as_floats(values, name, source.path)
     except InputError as error:
         if texts:
-            return typed(values) if source.kind == "csv" else np.asarray(values)
+            return values.levels() if source.kind == "csv" else np.asarray(values)
         raise InputError(
             f"--features must name columns of numbers: {str(error).rstrip('.')}, or name others."
         ) from None

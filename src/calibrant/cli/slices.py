@@ -76,9 +76,6 @@ SHOWN = (
     "width",
     "ence",
 )
-WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
-#: A code such as 007 is not a number.
-CODE = re.compile(r"[+-]?0\d+")
 
 
 @dataclass(frozen=True)
@@ -195,14 +192,15 @@ def _arrow_table(source, time, columns):
     if source.kind == "parquet":
         made = source.table
     else:
-        typed = _typed if source.kind == "csv" else _as_they_are
-        values = {
-            name: source.column(name) if source.kind == "csv" else texts
-            for name, texts in source.content.items()
-        }
+        csv = source.kind == "csv"
+        values = {name: source.column(name) if csv else own for name, own in source.content.items()}
         made = _arrow().table(
             {
-                name: _times(own, name) if name == time else typed(own)
+                name: _times(own, name)
+                if name == time
+                else own.typed()
+                if csv
+                else _as_they_are(own)
                 for name, own in values.items()
             }
         )
@@ -240,30 +238,6 @@ def _as_they_are(values):
         return arrow.array(
             [None if value is None else str(value) for value in values], arrow.string()
         )
-
-
-def _typed(values):
-    """Convert to whole numbers, numbers, or text, as digits too many; empty values are missing."""
-    arrow = _arrow()
-    present = {value for value in values if value.strip()}
-    kind = next(
-        (
-            kind
-            for kind, fits in ((int, WHOLE.fullmatch), (str, str.isdigit), (float, _is_number))
-            if all(map(fits, present))
-        ),
-        str,
-    )
-    kinds = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
-    return arrow.array([kind(value) if value in present else None for value in values], kinds[kind])
-
-
-def _is_number(text):
-    try:
-        number = float(text)
-    except ValueError:
-        return False
-    return number == number and "_" not in text and not CODE.fullmatch(text.strip())
 
 
 def _times(values, name):

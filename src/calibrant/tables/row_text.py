@@ -1,42 +1,24 @@
 """Tables as text: parse CSV and JSON lines."""
 
 import codecs
-import csv
-import io
 import json
-import re
 from collections import UserDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from calibrant.core.labels import NUMBER, level_of
 from calibrant.errors import InputError
 
 __all__ = [
     "NestedColumns",
     "columns_of",
     "decoded",
+    "distinct",
     "encoding_of",
     "objects_of",
-    "rows_in",
-    "rows_of",
-    "separator_of",
-    "typed",
-    "with_points",
 ]
 
-#: Separators of the values of a line.
-SEPARATORS = (",", ";", "\t")
-#: A number with a decimal comma, a whole number, or nothing; points may group the thousands.
-DECIMAL = re.compile(
-    r"([+-]?(([0-9]+|[1-9][0-9]{0,2}(\.[0-9]{3})+)(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?)?"
-)
-#: Largest number of characters in one value when rows are read in parts.
-LONGEST_VALUE = 2**24
 #: Byte order marks, the longer ones first because UTF-32 begins like UTF-16.
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -47,15 +29,15 @@ MARKS = (
 )
 
 
-def decoded(data: bytes, path: Path) -> tuple[str, str]:
-    """Return (text, encoding) of a file in UTF-8 or with another byte order mark; refuse others,
-    because a guess could misread them.
+def decoded(data: bytes, path: Path, done: int = 0) -> tuple[str, str]:
+    """Return (text, encoding) of a file in UTF-8 or with another byte order mark, after the lines
+    that are done; refuse others, because a guess could misread them.
     """
-    encoding = encoding_of(data)
+    encoding = encoding_of(data) if done == 0 else "utf-8"
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = done + data.count(b"\n", 0, error.start) + 1
         where = f"byte {error.object[error.start]:#04x} in line {line}"
         if encoding != "utf-8":
             raise InputError(
@@ -81,27 +63,6 @@ def encoding_of(data: bytes) -> str:
     return next((name for mark, name in MARKS if data.startswith(mark)), "utf-8")
 
 
-def typed(texts: Iterable[str]) -> np.ndarray:
-    """Convert each text separately, so that a value means the same in every file: to a number, or
-    by ``levels.level_of``.
-
-    Examples
-    --------
-    >>> typed(["2", "0.5", "", "007", "a"]).tolist()
-    [2, 0.5, None, '007', 'a']
-    """
-    listed = list(texts)
-    values = {text: _value(text) for text in set(listed)}
-    return np.fromiter((values[text] for text in listed), dtype=object, count=len(listed))
-
-
-def _value(text: str) -> Any:
-    found = NUMBER.fullmatch(text.strip())
-    if found is None:
-        return level_of(text)
-    return int(text) if found[2] is None and found[3] is None else float(text)
-
-
 def _seen(data):
     """Return (a description of the likely encoding, its name in iconv)."""
     if b"\0" not in data:
@@ -110,88 +71,19 @@ def _seen(data):
     return "UTF-16 without its mark, or no text", f"UTF-16{'LE' if little else 'BE'}"
 
 
-def rows_of(text: str, path: Path) -> tuple[list[str], list[list[str]], str]:
-    """Return (names of the columns, rows, separator) of CSV text; rows must have one value per
-    name, and empty lines are skipped.
-    """
-    lines = io.StringIO(text, newline="")
-    separator = separator_of(lines)
-    return *next(rows_in(lines, path, separator, None, len(text))), separator
-
-
-def separator_of(lines: io.TextIOBase) -> str:
-    """Return the separator that splits the first line that is not empty into the most names, then
-    rewind the lines.
-    """
-    first = next((line for line in iter(lines.readline, "") if line.strip()), "")
-    lines.seek(0)
-    return max(SEPARATORS, key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
-
-
-def rows_in(
-    lines: Iterable[str],
-    path: Path,
-    separator: str,
-    cells: int | None,
-    longest: int = LONGEST_VALUE,
-) -> Iterator[tuple[list[str], list[list[str]]]]:
-    """Yield the names and the next rows of lines of text, about ``cells`` values at a time (None:
-    all).
-    """
-    limit = csv.field_size_limit(max(longest, csv.field_size_limit()))
-    # Strict, because an unclosed quote would otherwise silently swallow all rows after it.
-    reader, whole = csv.reader(lines, delimiter=separator, strict=True), 0
-    header, rows, given = None, [], False
-    try:
-        for row in reader:
-            whole = reader.line_num
-            if header is None:
-                header = row or None
-            elif row:
-                _check_length(row, header, path, whole)
-                rows.append(row)
-                if cells is not None and len(rows) * len(header) >= cells:
-                    yield header, rows
-                    rows, given = [], True
-    except csv.Error as error:
+def distinct(names: list[str], path: Path) -> list[str]:
+    """Return the names, or refuse them if two are the same."""
+    twice = (
+        next((name for i, name in enumerate(names) if name in names[:i]), None)
+        if len(set(names)) < len(names)
+        else None
+    )
+    if twice is not None:
         raise InputError(
-            f"{path} is not valid CSV after line {whole} ({error}); close every quote there, and"
-            " double those inside values."
-        ) from None
-    finally:
-        csv.field_size_limit(limit)
-    if header is not None and rows:
-        yield header, rows
-    elif not given:
-        raise InputError(
-            f"{path} must have a line of column names and at least one row; it has {whole} lines."
+            f"{path} has {names.count(twice)} columns or arrays named {twice!r}; give each a"
+            " different name."
         )
-
-
-def with_points(texts: list[str]) -> list[str]:
-    """Replace decimal commas by points if the whole column holds such numbers, and drop the points
-    between thousands; keep any other column.
-
-    Examples
-    --------
-    >>> with_points(["0,5", "", "1"]), with_points(["0,5", "0.7"]), with_points(["a,b", "c"])
-    (['0.5', '', '1'], ['0,5', '0.7'], ['a,b', 'c'])
-    >>> with_points(["1.234.567,5", "800"])
-    ['1234567.5', '800']
-    """
-    if not any("," in text for text in texts) or not all(
-        DECIMAL.fullmatch(text.strip()) for text in texts
-    ):
-        return texts
-    return [text.replace(".", "").replace(",", ".") for text in texts]
-
-
-def _check_length(row: list[str], header: list[str], path: Any, line: int) -> None:
-    if len(row) != len(header):
-        raise InputError(
-            f"{path} has {len(header)} column names and {len(row)} values in line {line}; repair"
-            " that line."
-        )
+    return names
 
 
 #: Largest number of digits that a float can hold.

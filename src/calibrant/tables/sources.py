@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import reduce
-from itertools import islice
 from operator import getitem
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,23 +25,15 @@ from calibrant.core.saving import read_npy
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.tables.paths import STDIN, paths_of
-from calibrant.tables.row_text import (
-    NestedColumns,
-    decoded,
-    encoding_of,
-    objects_of,
-    rows_in,
-    rows_of,
-    separator_of,
-    with_points,
-)
+from calibrant.tables.row_text import NestedColumns, decoded, distinct, objects_of
+from calibrant.tables.texts import PART_CELLS, Texts, csv_tables, utf8_blocks
 
 __all__ = ["KINDS", "NpySource", "NpzSource", "open_source", "parts_of"]
 
 #: First bytes of each kind, because standard input has no name; other text is CSV.
 BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"{": ".jsonl"}
-#: Largest number of values and of rows in one part of a file.
-PART_CELLS, PART_ROWS = 2**21, 2**17
+#: Largest number of rows in one part of a file.
+PART_ROWS = 2**17
 
 
 @contextmanager
@@ -106,21 +97,6 @@ class Source(ABC):
         """List the names in the file, for messages."""
         names = list(self.content)
         return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-
-
-def distinct(names: list[str], path: Path) -> list[str]:
-    """Return the names, or refuse them if two are the same."""
-    twice = (
-        next((name for i, name in enumerate(names) if name in names[:i]), None)
-        if len(set(names)) < len(names)
-        else None
-    )
-    if twice is not None:
-        raise InputError(
-            f"{path} has {names.count(twice)} columns or arrays named {twice!r}; give each a"
-            " different name."
-        )
-    return names
 
 
 def replaced(
@@ -237,47 +213,64 @@ class TableSource(Source):
         """
 
 
-class CsvSource(TableSource):
+class ArrowSource(TableSource):
+    """Table whose content is columns of an Arrow table."""
+
+    table: Any
+
+    @classmethod
+    def of_table(cls, path: Path, table: Any, **own: Any) -> Any:
+        """Make a source of an Arrow table."""
+        return cls.holding(path, cls._columns(table), table=table, **own)
+
+    @classmethod
+    def _columns(cls, table: Any) -> dict[str, Any]:
+        return {name: table.column(name) for name in table.column_names}
+
+    @classmethod
+    def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
+        """One source of some rows of parts."""
+        arrow = import_extra("pyarrow", "reading tables", "cli")
+        first = parts[0][0]
+        names, known = list(first.content), ("path", "content", "table")
+        with reading_file(
+            path, "a table whose columns are of one kind in every file", "write them again"
+        ):
+            tables = [part.table.select(names).take(rows) for part, rows in parts]
+            table = arrow.concat_tables(tables, promote_options="permissive")
+        beside = {name: value for name, value in vars(first).items() if name not in known}
+        return cls.of_table(path, table, **beside)
+
+
+class CsvSource(ArrowSource):
     """CSV columns as text, so that other columns are written back unchanged in their encoding."""
 
     kind = "csv"
     encoding: str
     separator: str
 
-    def _open(self, path: Any, file: Any) -> dict[str, list[Any]]:
-        text, self.encoding = decoded(file.read(), path)
-        header, rows, self.separator = rows_of(text, path)
-        return self._columns(path, header, rows)
+    def _open(self, path: Any, file: Any) -> dict[str, Any]:
+        arrow = import_extra("pyarrow", "reading tables", "cli")
+        parts = list(csv_tables(file, path, None))
+        self.table, (_, self.separator, self.encoding) = (
+            arrow.concat_tables([part[0] for part in parts]),
+            parts[0],
+        )
+        return self._columns(self.table)
 
-    def column(self, name: str) -> list[str]:
+    def column(self, name: str) -> Texts:
         """Return texts; decimal commas become points if commas do not separate the values."""
-        return self.content[name] if self.separator == "," else with_points(self.content[name])
-
-    @staticmethod
-    def _columns(path: Any, header: list[str], rows: list[list[str]]) -> dict[str, list[Any]]:
-        return {
-            name: list(values)
-            for name, values in zip(distinct(header, path), zip(*rows, strict=True), strict=True)
-        }
+        return self.content[name] if self.separator == "," else self.content[name].with_points
 
     @classmethod
-    def parts(cls, path: Path, lines: Any, encoding: str, cells: int) -> Iterator[Any]:
+    def _columns(cls, table: Any) -> dict[str, Any]:
+        return {name: Texts(table.column(name)) for name in table.column_names}
+
+    @classmethod
+    def parts(cls, path: Path, file: Any, cells: int) -> Iterator[Any]:
         """Sources of some rows each."""
-        separator = separator_of(lines)
-        for header, rows in rows_in(lines, path, separator, cells):
-            yield cls.holding(
-                path, cls._columns(path, header, rows), encoding=encoding, separator=separator
-            )
-
-    @classmethod
-    def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
-        """One source of some rows of parts."""
-        first = parts[0][0]
-        content = {
-            name: [part.content[name][i] for part, rows in parts for i in rows.tolist()]
-            for name in first.content
-        }
-        return cls.holding(path, content, encoding=first.encoding, separator=first.separator)
+        for table, separator, encoding in csv_tables(file, path, cells):
+            yield cls.of_table(path, table, encoding=encoding, separator=separator)
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:
@@ -312,7 +305,7 @@ def _as_text(value: Any, comma: bool) -> str:
     )
 
 
-class ParquetSource(TableSource):
+class ParquetSource(ArrowSource):
     """Parquet file as an Arrow table."""
 
     kind = "parquet"
@@ -322,8 +315,8 @@ class ParquetSource(TableSource):
         with reading_file(path, "a parquet file", "write it again"):
             self.table: Any = parquet.read_table(file)
             self.table.validate(full=True)
-        names = distinct(self.table.column_names, path)
-        return {name: self.table.column(name) for name in names}
+        distinct(self.table.column_names, path)
+        return self._columns(self.table)
 
     def column(self, name: str) -> np.ndarray:
         """Return a NumPy array, with strings as objects."""
@@ -346,24 +339,7 @@ class ParquetSource(TableSource):
             names = distinct(file.schema_arrow.names, path)
             rows = max(1, min(PART_ROWS, cells // max(len(names), 1)))
             for batch in file.iter_batches(batch_size=rows):
-                table = pyarrow.Table.from_batches([batch])
-                yield cls.holding(path, {name: table.column(name) for name in names}, table=table)
-
-    @classmethod
-    def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
-        """One source of some rows of parts."""
-        pyarrow, names = (
-            import_extra("pyarrow", "reading parquet", "cli"),
-            list(parts[0][0].content),
-        )
-        with reading_file(
-            path, "a table whose columns are of one kind in every file", "write them again"
-        ):
-            tables = [part.table.select(names).take(rows) for part, rows in parts]
-            table = pyarrow.concat_tables(tables, promote_options="permissive")
-        return cls.holding(
-            path, {name: table.column(name) for name in table.column_names}, table=table
-        )
+                yield cls.of_table(path, pyarrow.Table.from_batches([batch]))
 
     @contextmanager
     def appending(self, path: Path) -> Iterator[Callable[..., None]]:
@@ -424,14 +400,13 @@ class JsonlSource(TableSource):
         return len(self.objects)
 
     @classmethod
-    def parts(cls, path: Path, lines: Any, encoding: str, cells: int) -> Iterator[Any]:
+    def parts(cls, path: Path, file: Any, cells: int) -> Iterator[Any]:
         """Sources of some rows each."""
-        given, done = False, 0
-        while text := "".join(islice(lines, min(PART_ROWS, cells))):
-            if text.strip() or not given:
-                yield cls.of_objects(*objects_of(text, path, done), path)
+        given = False
+        for data, _, done in utf8_blocks(file, path, cells):
+            if data.strip() or not given:
+                yield cls.of_objects(*objects_of(data.decode(), path, done), path)
                 given = True
-            done += text.count("\n")
 
     def column(self, name: str) -> np.ndarray:
         """Return a NumPy array, with values of several kinds as objects."""
@@ -550,17 +525,8 @@ def _parts(path, cells):
     if path.suffix.lower() == ".parquet":
         yield from kind.parts(path, cells)
         return
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
-    with opened(path, "rb") as file:
-        encoding = encoding_of(file.read(4))
-    with opened(path, "rt", encoding=encoding, newline="" if kind is CsvSource else "\n") as lines:
-        try:
-            yield from kind.parts(path, lines, encoding, cells)
-        except UnicodeDecodeError as error:
-            found = f"byte {error.object[error.start]:#04x}"
-            raise InputError(
-                f"{path} must be {encoding.upper()} text; it holds {found}; save it again as UTF-8."
-            ) from None
+    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+        yield from kind.parts(path, file, cells)
 
 
 def _unzipped(data, path):

@@ -1,0 +1,354 @@
+"""Columns of text and their distinct values; CSV by pyarrow where both readers agree, and by
+Python's strict reader elsewhere, which words the errors.
+"""
+
+import codecs
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from calibrant.core.extras import import_extra
+from calibrant.core.labels import NUMBER, level_of
+from calibrant.errors import InputError
+from calibrant.tables.row_text import decoded, distinct, encoding_of
+
+__all__ = ["PART_CELLS", "Texts", "csv_tables", "utf8_blocks"]
+
+#: Separators of the values of a line.
+SEPARATORS = (",", ";", "\t")
+#: Largest number of values in one part of a file, and of characters in one value of a part.
+PART_CELLS, LONGEST_VALUE, MOST_CHARACTERS = 2**21, 2**24, 2**31 - 1
+#: Bytes that are read and that are parsed at a time.
+BLOCK, FEWEST_BYTES, PARSED = 2**24, 2**16, 2**22
+#: A number with a decimal comma, a whole number, or nothing; points may group the thousands.
+DECIMAL = (
+    r"^\s*([+-]?(([0-9]+|[1-9][0-9]{0,2}(\.[0-9]{3})+)(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?)?\s*$"
+)
+#: What a column must hold entirely to be whole numbers; other digits, such as 007, are codes.
+WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+CODE = r"^\s*[+-]?0[0-9]+\s*$"
+
+
+class Texts:
+    """A column of text cells. What depends on a text alone is computed once for each distinct one.
+
+    Examples
+    --------
+    >>> cells = Texts.of(["2", "0.5", "2"])
+    >>> cells.distinct, cells.numbers.tolist(), cells.each(len).tolist()
+    (['2', '0.5'], [2.0, 0.5, 2.0], [1, 3, 1])
+    """
+
+    def __init__(self, cells: Any) -> None:
+        self.cells: Any = cells
+
+    @classmethod
+    def of(cls, texts: list[str]) -> "Texts":
+        """Return a column of these texts."""
+        arrow = import_extra("pyarrow", "reading tables", "cli")
+        return cls(arrow.chunked_array([arrow.array(texts, arrow.string())]))
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tolist())
+
+    def __getitem__(self, rows: slice) -> list[str]:
+        return self.cells[rows].to_pylist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.distinct, dtype=dtype)[self.codes]
+
+    def tolist(self) -> list[str]:
+        """Return every text."""
+        return self.cells.to_pylist()
+
+    @cached_property
+    def _encoded(self) -> tuple[list[str], np.ndarray]:
+        encoded = self.cells.combine_chunks().dictionary_encode()
+        chunk = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
+        return chunk.dictionary.to_pylist(), chunk.indices.to_numpy()
+
+    @property
+    def distinct(self) -> list[str]:
+        """The distinct texts, in the order in which they appear."""
+        return self._encoded[0]
+
+    @property
+    def codes(self) -> np.ndarray:
+        """(n,) position of each row's text among the distinct ones."""
+        return self._encoded[1]
+
+    def each(self, function: Callable[[str], Any], dtype: Any = object) -> np.ndarray:
+        """Return (n,) the function of each text."""
+        values = [function(text) for text in self.distinct]
+        return np.fromiter(values, dtype=dtype, count=len(values))[self.codes]
+
+    @cached_property
+    def numbers(self) -> np.ndarray | None:
+        """(n,) numbers; None if a text is none, is missing, or is one to Python alone, as " 1"."""
+        arrow = import_extra("pyarrow", "reading tables", "cli")
+        try:
+            values = self.cells.cast(arrow.float64()).to_numpy()
+        except arrow.ArrowInvalid:
+            return None
+        # Arrow reads more texts than Python as NaN.
+        return None if np.isnan(values).any() else values
+
+    @cached_property
+    def with_points(self) -> "Texts":
+        """The column with decimal points for commas, and without points between thousands, if the
+        whole column holds such numbers; any other column as it is.
+        """
+        compute = import_extra("pyarrow.compute", "reading tables", "cli")
+        cells = self.cells
+        if not compute.any(compute.match_substring(cells, ",")).as_py():
+            return self
+        if not compute.all(compute.match_substring_regex(cells, DECIMAL)).as_py():
+            return self
+        whole = compute.replace_substring(cells, ".", "")
+        return Texts(compute.replace_substring(whole, ",", "."))
+
+    def levels(self) -> np.ndarray:
+        """Convert each text separately, so that a value means the same in every file: to a number,
+        or by ``levels.level_of``.
+
+        Examples
+        --------
+        >>> Texts.of(["2", "0.5", "", "007", "a"]).levels().tolist()
+        [2, 0.5, None, '007', 'a']
+        """
+        return self.each(_level)
+
+    def typed(self) -> Any:
+        """Return an Arrow column of whole numbers, numbers or text, as digits too many or with
+        zeros in front; blank texts are missing.
+        """
+        arrow, compute = (
+            import_extra(name, "reading tables", "cli") for name in ("pyarrow", "pyarrow.compute")
+        )
+        blank = compute.equal(compute.utf8_trim_whitespace(self.cells), "")
+        cells = compute.if_else(blank, None, self.cells)
+
+        def every(pattern: str) -> bool:
+            return compute.all(compute.match_substring_regex(cells, pattern)).as_py() is not False
+
+        if every(WHOLE):
+            return cells.cast(arrow.int64())
+        present = Texts(cells.drop_null())
+        coded = compute.any(compute.match_substring_regex(cells, CODE)).as_py()
+        digits = compute.all(compute.utf8_is_digit(cells)).as_py()
+        if digits or coded:
+            return cells
+        if present.numbers is not None:
+            return cells.cast(arrow.float64())
+        try:
+            numbers = present.each(_number, np.float64)
+        except ValueError:
+            return cells
+        values = np.full(len(self), np.nan)
+        values[cells.is_valid().to_numpy()] = numbers
+        return arrow.array(values, from_pandas=True)
+
+
+def _level(text: str) -> Any:
+    match = NUMBER.fullmatch(text.strip())
+    if match is None:
+        return level_of(text)
+    return int(text) if match[2] is None and match[3] is None else float(text)
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if value != value or "_" in text:
+        raise ValueError(text)
+    return value
+
+
+def utf8_blocks(
+    file: IO[bytes], path: Path, cells: int | None = None
+) -> Iterator[tuple[bytes, str, int]]:
+    """Yield (whole lines as UTF-8, the file's own encoding, number of lines before) for about
+    ``cells`` values at a time (None: many).
+    """
+    size = BLOCK if cells is None else min(BLOCK, max(FEWEST_BYTES, 8 * cells))
+    first, done = file.read(size), 0
+    encoding = encoding_of(first)
+    if not encoding.startswith("utf-8"):
+        yield decoded(first + file.read(), path)[0].encode(), encoding, 0
+        return
+    for block in _whole_lines(chain([first], iter(lambda: file.read(size), b""))):
+        decoded(block, path, done)
+        yield block if done else block.removeprefix(codecs.BOM_UTF8), encoding, done
+        done += block.count(b"\n")
+
+
+def csv_tables(file: IO[bytes], path: Path, cells: int | None) -> Iterator[tuple[Any, str, str]]:
+    """Yield (an Arrow table of texts, the separator, the encoding) for about ``cells`` values of a
+    CSV file at a time (None: many).
+    """
+    rows, blocks = Rows(path, cells), utf8_blocks(file, path, cells)
+    for data, encoding, _ in blocks:
+        table = rows.plain(data)
+        if table is None:
+            rest = chain([data], (block for block, *_ in blocks))
+            lines = (line for block in rest for line in io.StringIO(block.decode(), newline=""))
+            yield from ((table, rows.separator, encoding) for table in rows.strict(lines))
+            return
+        if table.num_rows:
+            yield table, rows.separator, encoding
+    rows.require_some()
+
+
+class Rows:
+    """Rows of a CSV file in order, with the names of its columns and what has been read so far."""
+
+    def __init__(self, path: Path, cells: int | None) -> None:
+        self.path: Path = path
+        self.cells: int | None = cells
+        self.header: list[str] | None = None
+        self.separator: str = ","
+        #: Numbers of lines and of rows read.
+        self.done: int = 0
+        self.count: int = 0
+
+    def plain(self, data: bytes) -> Any:
+        """Parse whole lines by pyarrow; None if their quotes or ends leave a doubt, or a line is
+        damaged.
+        """
+        arrow, reader = (
+            import_extra(name, "reading tables", "cli") for name in ("pyarrow", "pyarrow.csv")
+        )
+        body, header = data, self.header
+        if header is None:
+            first, _, body = data.lstrip(b"\r\n").partition(b"\n")
+            self.separator = separator_of(first.decode())
+            if not first.strip() or not _is_clear(first, self.separator):
+                return None
+            header = distinct(
+                next(csv.reader([first.decode()], delimiter=self.separator)), self.path
+            )
+        if not _is_clear(body, self.separator):
+            return None
+        if not body.strip(b"\r\n"):
+            table = arrow.table({name: arrow.array([], arrow.string()) for name in header})
+        else:
+            options = {
+                "read_options": reader.ReadOptions(column_names=header, block_size=PARSED),
+                "parse_options": reader.ParseOptions(
+                    delimiter=self.separator, newlines_in_values=b'"' in body
+                ),
+                "convert_options": reader.ConvertOptions(
+                    column_types=dict.fromkeys(header, arrow.string()),
+                    strings_can_be_null=False,
+                ),
+            }
+            try:
+                table = reader.read_csv(arrow.BufferReader(body), **options)
+            except arrow.ArrowInvalid:
+                return None
+        self.header = header
+        self.done, self.count = self.done + data.count(b"\n"), self.count + table.num_rows
+        return table
+
+    def strict(self, lines: Iterable[str]) -> Iterator[Any]:
+        """Read the remaining lines by Python, whose errors name the line."""
+        lines = iter(lines)
+        if self.header is None:
+            start: list[str] = []
+            for line in lines:
+                start.append(line)
+                if line.strip():
+                    break
+            self.separator = separator_of(start[-1] if start else "")
+            lines = chain(start, lines)
+        arrow = import_extra("pyarrow", "reading tables", "cli")
+        for rows in self._rows(lines):
+            columns = zip(self.header or [], zip(*rows, strict=True), strict=True)
+            self.count += len(rows)
+            yield arrow.table({name: arrow.array(values) for name, values in columns})
+        self.require_some()
+
+    def _rows(self, lines: Iterator[str]) -> Iterator[list[list[str]]]:
+        longest = MOST_CHARACTERS if self.cells is None else LONGEST_VALUE
+        limit = csv.field_size_limit(max(longest, csv.field_size_limit()))
+        # Strict, because an unclosed quote would otherwise silently swallow all rows after it.
+        reader = csv.reader(lines, delimiter=self.separator, strict=True)
+        before, rows = self.done, []
+        try:
+            for row in reader:
+                self.done = before + reader.line_num
+                if self.header is None:
+                    self.header = distinct(row, self.path) if row else None
+                elif row:
+                    self._require_length(row)
+                    rows.append(row)
+                    if len(rows) * len(row) >= (PART_CELLS if self.cells is None else self.cells):
+                        yield rows
+                        rows = []
+        except csv.Error as error:
+            raise InputError(
+                f"{self.path} is not valid CSV after line {self.done} ({error}); close every quote"
+                " there, and double those inside values."
+            ) from None
+        finally:
+            csv.field_size_limit(limit)
+        if rows:
+            yield rows
+
+    def _require_length(self, row: list[str]) -> None:
+        names = len(self.header or [])
+        if len(row) != names:
+            raise InputError(
+                f"{self.path} has {names} column names and {len(row)} values in line {self.done};"
+                " repair that line."
+            )
+
+    def require_some(self) -> None:
+        """Refuse a file without a row."""
+        if self.count == 0:
+            raise InputError(
+                f"{self.path} must have a line of column names and at least one row; it has"
+                f" {self.done} lines."
+            )
+
+
+def separator_of(line: str) -> str:
+    """Return the separator that splits the line of names into the most of them."""
+    return max(SEPARATORS, key=lambda mark: len(next(csv.reader([line], delimiter=mark), [])))
+
+
+def _whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Join and cut blocks so that each ends where a line does."""
+    rest = b""
+    for block in blocks:
+        whole, end, after = block.rpartition(b"\n")
+        if end:
+            yield rest + whole + end
+            rest = after
+        else:
+            rest += block
+    if rest:
+        yield rest
+
+
+def _is_clear(data: bytes, separator: str) -> bool:
+    """Whether every quote opens or closes a whole value in turn, and no carriage return stands
+    alone: then any two readers agree on the values.
+    """
+    if data.count(b"\r") != data.count(b"\r\n"):
+        return False
+    if b'"' not in data:
+        return True
+    characters = np.frombuffer(b"\n" + data + b"\n", dtype=np.uint8)
+    quotes = np.flatnonzero(characters == ord('"'))
+    ends = np.frombuffer(f"{separator}\r\n".encode(), dtype=np.uint8)
+    beside = np.concatenate([characters[quotes[::2] - 1], characters[quotes[1::2] + 1]])
+    return len(quotes) % 2 == 0 and bool(np.isin(beside, ends).all())
