@@ -254,8 +254,8 @@ class Rows:
                 table = reader.read_csv(arrow.BufferReader(body), **options)
             except arrow.ArrowInvalid:
                 return None
-        self.header = header
-        self.done, self.count = self.done + data.count(b"\n"), self.count + table.num_rows
+        self.header, self.count = header, self.count + table.num_rows
+        self.done += data.count(b"\n") + (not data.endswith(b"\n"))
         return table
 
     def strict(self, lines: Iterable[str]) -> Iterator[Any]:
@@ -340,8 +340,8 @@ def _whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _is_clear(data: bytes, separator: str) -> bool:
-    """Whether every quote opens or closes a whole value in turn, and no carriage return stands
-    alone: then any two readers agree on the values.
+    """Whether no carriage return stands alone, and every quote opens a whole value, closes one, or
+    is half of a doubled one inside: then any two readers agree on the values.
     """
     if data.count(b"\r") != data.count(b"\r\n"):
         return False
@@ -349,6 +349,10 @@ def _is_clear(data: bytes, separator: str) -> bool:
         return True
     characters = np.frombuffer(b"\n" + data + b"\n", dtype=np.uint8)
     quotes = np.flatnonzero(characters == ord('"'))
+    # After an even number of quotes the text is outside of quoted values.
+    first = np.flatnonzero(np.diff(quotes, prepend=-2) > 1)
+    after = np.append(first[1:], len(quotes))
+    before, behind = characters[quotes[first] - 1], characters[quotes[after - 1] + 1]
+    beside = np.concatenate([before[first % 2 == 0], behind[after % 2 == 0]])
     ends = np.frombuffer(f"{separator}\r\n".encode(), dtype=np.uint8)
-    beside = np.concatenate([characters[quotes[::2] - 1], characters[quotes[1::2] + 1]])
     return len(quotes) % 2 == 0 and bool(np.isin(beside, ends).all())
