@@ -96,7 +96,8 @@ def test_the_nearest_number_is_read():
     ],
 )
 def test_a_column_is_typed_as_a_whole(cells, kind, values):
-    column = Texts.of(cells).typed()
+    texts = Texts.of(cells)
+    column = texts.of_kind(texts.kind)
     assert str(column.type) == kind
     assert column.to_pylist() == values
 

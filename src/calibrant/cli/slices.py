@@ -1,12 +1,9 @@
 """Metrics by slice of tables, counted in one pass, out of core for Parquet, and resumable."""
 
 import json
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,7 +26,6 @@ from calibrant.cli.columns import (
 from calibrant.cli.data_file import kind_of
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
-from calibrant.cli.large import large_rows
 from calibrant.cli.options import Columns, refuse_existing
 from calibrant.cli.predictions import labelled, rows_left
 from calibrant.cli.tables import own_words, print_table, progress
@@ -38,13 +34,14 @@ from calibrant.core.domain import Facet
 from calibrant.core.extras import import_extra
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.saving import replacing
-from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
 from calibrant.monitoring.claims import PitClaim, ScoreClaim
 from calibrant.monitoring.monitor import drift_curve
 from calibrant.tables.columns import quantile_levels, starred
 from calibrant.tables.engines.choosing import choose, columns_of
+from calibrant.tables.engines.parts_engine import Parts
 from calibrant.tables.evaluate import evaluate
+from calibrant.tables.paths import STDIN
 from calibrant.tables.sources import open_source, parts_of
 
 __all__ = ["Tables", "check_output", "count_tables", "evaluate_tables", "write_result"]
@@ -113,147 +110,85 @@ def count_tables(
 ) -> Any:
     """Count each file once for --target and return (the evaluation, number of files)."""
     paths, engine = labelled(Path(source), columns), tables.engine or "auto"
-    with _table_of(source, paths, tables.time, columns) as table:
-        in_parts = isinstance(table, list)
-        if not in_parts and tables.resume is not None:
-            raise click.UsageError(
-                "--resume needs Parquet files; leave it out, or convert the other files first."
-            )
-        with own_words():
-            asked = _asked(columns_of(table, choose(table, engine)), columns, target)
-        with own_words(), progress("files", len(paths)) as step:
-            found = evaluate(
-                table,
-                predicted=columns.predicted,
-                by=_listed(tables.by) or (),
-                time=tables.time,
-                every=tables.every,
-                weight=columns.weight,
-                classes=_listed(columns.classes),
-                n_bins=bins,
-                engine=engine,
-                checkpoint=tables.resume,
-                progress=step if in_parts else None,
-                **asked,
-            )
-        if not found.overall():
-            raise InputError(f"{source} has no rows to count; name files that have rows.")
-        rate = "accuracy" if columns.confidence and not columns.predicted else "event_rate"
-        if not found.overall().get(rate, 1.0):
-            refuse_absent(source, table, asked["label"], columns, asked["target"])
+    table = _table_of(source, paths, columns)
+    in_parts = isinstance(table, list)
+    if not in_parts and tables.resume is not None:
+        raise click.UsageError(
+            "--resume needs files with probabilities in every row; leave out --resume,"
+            " --skip-missing and --inputs."
+        )
+    with own_words():
+        asked = _asked(columns_of(table, choose(table, engine)), columns, target)
+    with own_words(), progress("files", len(paths)) as step:
+        found = evaluate(
+            table,
+            predicted=columns.predicted,
+            by=_listed(tables.by) or (),
+            time=tables.time,
+            every=tables.every,
+            weight=columns.weight,
+            classes=_listed(columns.classes),
+            n_bins=bins,
+            engine=engine,
+            checkpoint=tables.resume,
+            progress=step if in_parts else None,
+            **asked,
+        )
+    if not found.overall():
+        raise InputError(f"{source} has no rows to count; name files that have rows.")
+    rate = "accuracy" if columns.confidence and not columns.predicted else "event_rate"
+    if not found.overall().get(rate, 1.0):
+        refuse_absent(source, table, asked["label"], columns, asked["target"])
     return found, len(paths)
 
 
-@contextmanager
-def _table_of(source: str, paths: list[Path], time: str | None, columns: Columns) -> Iterator[Any]:
-    """Yield Parquet files as paths, which an engine reads in parts; others as one Arrow table."""
+def _table_of(source: str, paths: list[Path], columns: Columns) -> Any:
+    """Return the paths of files, which an engine reads; or the parts of the table, without the rows
+    to skip and with risks in place of the unit of --inputs.
+    """
     if columns.inputs == "score":
         raise click.UsageError(
             "slices need probabilities; --inputs is score; turn the scores into risks first, with"
             " `calibrant fit` and `apply`."
         )
     changed = columns.skip_missing or columns.inputs not in (None, "probability")
-    if any(path.suffix.lower() != ".parquet" for path in paths):
-        yield _arrow_table(open_source(Path(source), paths), time, columns)
-    elif not changed:
-        yield [str(path) for path in paths]
-    elif large_rows(paths) is None:
-        yield _arrow_table(open_source(Path(source), paths), time, columns)
-    else:
-        parquet = import_extra("pyarrow.parquet", "counting files by slice", "cli")
-        with TemporaryDirectory(prefix="calibrant-") as folder:
-            writer = None
-            for part in parts_of(paths):
-                made = _arrow_table(part, time, columns)
-                writer = writer or parquet.ParquetWriter(f"{folder}/rows.parquet", made.schema)
-                writer.write_table(made)
-            writer.close()
-            yield [f"{folder}/rows.parquet"]
-
-
-def _arrow_table(source, time, columns):
-    """Convert a source to an Arrow table, without the rows to skip and with risks in place of the
-    unit of --inputs.
-    """
-    if source.kind not in ("csv", "jsonl", "parquet"):
-        raise InputError(
-            f"slices need Parquet, CSV or JSON lines; {source.path} is of another kind; convert it"
-            " first."
-        )
+    if paths != [STDIN] and not changed:
+        return [str(path) for path in paths]
+    read = partial(parts_of, paths) if paths != [STDIN] else partial(iter, [open_source(STDIN)])
     if columns.skip_missing:
-        left = rows_left(source, columns, True)
-        if not left.all():
+        left = [rows_left(part, columns, True) for part in read()]
+        rows, lost = sum(map(len, left)), sum(int(np.sum(~own)) for own in left)
+        if lost:
             say(
-                f"{source.path}: {np.sum(~left):,} of {len(left):,} rows are left out, because they"
-                " lack a prediction, label or weight.",
+                f"{source}: {lost:,} of {rows:,} rows are left out, because they lack a prediction,"
+                " label or weight.",
                 err=True,
             )
-            source = source.take(np.flatnonzero(left))
-    if source.kind == "parquet":
-        made = source.table
-    else:
-        csv = source.kind == "csv"
-        values = {name: source.column(name) if csv else own for name, own in source.content.items()}
-        made = _arrow().table(
-            {
-                name: _times(own, name)
-                if name == time
-                else own.typed()
-                if csv
-                else _as_they_are(own)
-                for name, own in values.items()
-            }
-        )
-    return made if columns.inputs in (None, "probability") else _with_risks(made, source, columns)
+        whole, read = read, lambda: map(partial(_complete, columns=columns), whole())
+    risks = None if columns.inputs in (None, "probability") else partial(_risks, columns=columns)
+    return Parts(read, risks)
 
 
-def _with_risks(made, source, columns):
+def _complete(part: Any, columns: Columns) -> Any:
+    return part.take(np.flatnonzero(rows_left(part, columns, True)))
+
+
+def _risks(made: Any, part: Any, columns: Columns) -> Any:
     """Replace the one column of predictions by the risks that it means."""
-    names = find(source, columns, None)[0]
+    names = find(part, columns, None)[0]
     if len(names) > 1:
         raise InputError(
-            f"--inputs needs one column of predictions; {source.path} has {len(names)} columns of"
+            f"--inputs needs one column of predictions; {part.path} has {len(names)} columns of"
             " predictions; name one of them with --risk."
         )
-    values, kind = as_risk(
-        as_floats(source.column(names[0]), names[0], source.path),
-        columns.inputs,
-        names[0],
-        source.path,
+    if names[0] not in made.column_names:
+        return made
+    floats = as_floats(part.column(names[0]), names[0], part.path)
+    values, kind = as_risk(floats, columns.inputs or "probability", names[0], part.path)
+    risks = import_extra("pyarrow", "counting files by slice", "cli").array(
+        sigmoid(values) if kind == "logit" else values
     )
-    risks = sigmoid(values) if kind == "logit" else values
-    return made.set_column(made.column_names.index(names[0]), names[0], _arrow().array(risks))
-
-
-def _arrow():
-    return import_extra("pyarrow", "counting files by slice", "cli")
-
-
-def _as_they_are(values):
-    """Return values of one kind without conversion, of several kinds as text; None is missing."""
-    arrow = _arrow()
-    try:
-        return arrow.array(values, from_pandas=True)
-    except (arrow.ArrowException, OverflowError):
-        return arrow.array(
-            [None if value is None else str(value) for value in values], arrow.string()
-        )
-
-
-def _times(values, name):
-    arrow = _arrow()
-    values = ["" if value is None else str(value).strip() for value in values]
-    texts = arrow.array([value or None for value in values], arrow.string())
-    for zone in (None, "UTC"):
-        try:
-            return texts.cast(arrow.timestamp("us", zone))
-        except arrow.lib.ArrowInvalid:
-            continue
-    bad = next((i for i, value in enumerate(values) if not re.match(r"\d{4}-\d\d-\d\d", value)), 0)
-    raise InputError(
-        f"--time must name a column of times such as 2026-03-01 12:00:00; row {bad} of {name!r} is"
-        f" {abridged(values[bad])}."
-    )
+    return made.set_column(made.column_names.index(names[0]), names[0], risks)
 
 
 def _asked(kinds: dict[str, str], columns: Columns, target: Any) -> dict[str, str]:

@@ -12,6 +12,7 @@ import numpy as np
 from calibrant.core.arrays import NO_AND_YES
 from calibrant.core.given import Inputs
 from calibrant.core.labels import is_unlabelled, label_key, level_of, levels_of, places
+from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
 
 __all__ = [
@@ -126,6 +127,8 @@ def floor(column: Any, every: str, name: str) -> Any:
     import pyarrow.compute as pc
     import pyarrow.types as types
 
+    if types.is_string(column.type):
+        column = _times(column, name)
     if not (types.is_timestamp(column.type) or types.is_date(column.type)):
         raise InputError(f"time must be a column of times; {name!r} holds {column.type}.")
     if types.is_timestamp(column.type) and column.type.tz is not None:
@@ -134,6 +137,25 @@ def floor(column: Any, every: str, name: str) -> Any:
         # Arrow stores UTC, and not every engine keeps the zone.
         column = column.view(pa.timestamp(column.type.unit))
     return pc.floor_temporal(column, unit=every)
+
+
+def _times(column: Any, name: str) -> Any:
+    """Read texts as times, with or without a zone; blank ones are missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pc.utf8_trim_whitespace(column)
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    for zone in (None, "UTC"):
+        with suppress(pa.ArrowInvalid):
+            return texts.cast(pa.timestamp("us", zone))
+    dated = pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d")
+    odd = texts.filter(pc.invert(dated))
+    example = odd.drop_null() if odd.null_count < len(odd) else texts.drop_null()
+    raise InputError(
+        "time must name a column of times such as 2026-03-01 12:00:00;"
+        f" {name!r} holds {abridged(example[0].as_py())}."
+    )
 
 
 def _levels(column: Any, types: Any) -> Any:

@@ -168,8 +168,10 @@ def evaluate(
 
     Parameters
     ----------
-    source : path, pattern such as "logs/\*.parquet", list of paths, or a table
-        Tables of polars, DuckDB, pyarrow, pandas, Dask, Spark and Ray.
+    source : path, folder, pattern such as "logs/\*.parquet", list of paths, or a table
+        Files of Parquet, CSV or JSON lines, the text perhaps compressed (.gz); tables of polars,
+        DuckDB, pyarrow, pandas, Dask, Spark and Ray. A column of CSV is one of numbers if all of
+        its values are; codes such as 007 are text.
     label : str, default "label"
         Column of true classes; for regression, of outcomes.
     probabilities : str or list of str

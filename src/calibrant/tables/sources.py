@@ -87,6 +87,13 @@ class Source(ABC):
         """Return one array or column."""
         return self.content[name]
 
+    def kinds(self) -> dict[str, str]:
+        """Return each column's name -> "list" or "other", as the engines do."""
+        raise InputError(
+            f"slices need Parquet, CSV or JSON lines; {self.path} is of another kind; convert it"
+            " first."
+        )
+
     def require(self, name: str) -> str:
         """Return the name, or refuse it if the file does not hold it."""
         if name not in self.content:
@@ -194,6 +201,14 @@ class TableSource(Source):
         with self.appending(path) as append:
             append(self, columns, renamed)
 
+    @abstractmethod
+    def types(self, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
+        """Return the types of columns that hold the values of these rows and of ``known`` types."""
+
+    @abstractmethod
+    def arrow(self, names: list[str], types: dict[str, Any]) -> Any:
+        """Return an Arrow table of columns of these types."""
+
     @classmethod
     @abstractmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
@@ -226,6 +241,21 @@ class ArrowSource(TableSource):
     @classmethod
     def _columns(cls, table: Any) -> dict[str, Any]:
         return {name: table.column(name) for name in table.column_names}
+
+    def kinds(self) -> dict[str, str]:
+        """Return each column's name -> "list" or "other"."""
+        return {
+            field.name: "list" if "list" in str(field.type).split("<")[0] else "other"
+            for field in self.table.schema
+        }
+
+    def types(self, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
+        """Return nothing: the columns have types."""
+        return known
+
+    def arrow(self, names: list[str], types: dict[str, Any]) -> Any:
+        """Return the columns."""
+        return self.table.select(names)
 
     @classmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:
@@ -261,6 +291,15 @@ class CsvSource(ArrowSource):
     def column(self, name: str) -> Texts:
         """Return texts; decimal commas become points if commas do not separate the values."""
         return self.content[name] if self.separator == "," else self.content[name].with_points
+
+    def types(self, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
+        """Return the kind of each column of texts."""
+        return {name: max(known.get(name, 0), self.column(name).kind) for name in names}
+
+    def arrow(self, names: list[str], types: dict[str, Any]) -> Any:
+        """Return the columns as numbers or text."""
+        columns = {name: self.column(name).of_kind(types[name]) for name in names}
+        return import_extra("pyarrow", "reading tables", "cli").table(columns)
 
     @classmethod
     def _columns(cls, table: Any) -> dict[str, Any]:
@@ -418,6 +457,43 @@ class JsonlSource(TableSource):
                 " name another."
             )
         return label_array(values, name)
+
+    def kinds(self) -> dict[str, str]:
+        """Return each column's name -> "list" or "other"."""
+        return {
+            name: "list" if any(isinstance(value, list) for value in values) else "other"
+            for name, values in self.content.items()
+        }
+
+    def types(self, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
+        """Return an Arrow type for all values of each column: text if they are of several kinds."""
+        pyarrow = import_extra("pyarrow", "reading tables", "cli")
+        types = {}
+        for name in names:
+            try:
+                own = pyarrow.array(self._values(name), from_pandas=True).type
+                fields = [pyarrow.field(name, one) for one in (own, known.get(name, own))]
+                schemas = [pyarrow.schema([field]) for field in fields]
+                unified = pyarrow.unify_schemas(schemas, promote_options="permissive")
+                types[name] = unified.field(0).type
+            except (pyarrow.ArrowException, OverflowError):
+                types[name] = pyarrow.string()
+        return types
+
+    def arrow(self, names: list[str], types: dict[str, Any]) -> Any:
+        """Return the columns; values of several kinds as text."""
+        pyarrow = import_extra("pyarrow", "reading tables", "cli")
+        columns = {}
+        for name in names:
+            values, text = self._values(name), types[name] == pyarrow.string()
+            if text:
+                values = [None if value is None else str(value) for value in values]
+            columns[name] = pyarrow.array(values, types[name], from_pandas=True)
+        return pyarrow.table(columns)
+
+    def _values(self, name: str) -> list[Any]:
+        """Return the values of a column, which other parts of the file may have."""
+        return self.content.get(name, [None] * len(self))
 
     @classmethod
     def joined(cls, path: Path, parts: Sequence[tuple[Any, np.ndarray]]) -> Any:

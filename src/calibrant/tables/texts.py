@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -20,6 +21,7 @@ from calibrant.tables.row_text import decoded, distinct, encoding_of
 
 __all__ = ["PART_CELLS", "Texts", "csv_tables", "utf8_blocks"]
 
+FEATURE = "reading tables"
 #: Separators of the values of a line.
 SEPARATORS = (",", ";", "\t")
 #: Largest number of values in one part of a file, and of characters in one value of a part.
@@ -51,7 +53,7 @@ class Texts:
     @classmethod
     def of(cls, texts: list[str]) -> "Texts":
         """Return a column of these texts."""
-        arrow = import_extra("pyarrow", "reading tables", "cli")
+        arrow = _arrow()[0]
         return cls(arrow.chunked_array([arrow.array(texts, arrow.string())]))
 
     def __len__(self) -> int:
@@ -94,7 +96,7 @@ class Texts:
     @cached_property
     def numbers(self) -> np.ndarray | None:
         """(n,) numbers; None if a text is none, is missing, or is one to Python alone, as " 1"."""
-        arrow = import_extra("pyarrow", "reading tables", "cli")
+        arrow, _ = _arrow()
         try:
             values = self.cells.cast(arrow.float64()).to_numpy()
         except arrow.ArrowInvalid:
@@ -107,8 +109,7 @@ class Texts:
         """The column with decimal points for commas, and without points between thousands, if the
         whole column holds such numbers; any other column as it is.
         """
-        compute = import_extra("pyarrow.compute", "reading tables", "cli")
-        cells = self.cells
+        (_, compute), cells = _arrow(), self.cells
         if not compute.any(compute.match_substring(cells, ",")).as_py():
             return self
         if not compute.all(compute.match_substring_regex(cells, DECIMAL)).as_py():
@@ -127,35 +128,58 @@ class Texts:
         """
         return self.each(_level)
 
-    def typed(self) -> Any:
-        """Return an Arrow column of whole numbers, numbers or text, as digits too many or with
-        zeros in front; blank texts are missing.
+    @cached_property
+    def kind(self) -> int:
+        """How the column is typed, the highest of the kinds of its parts: as whole numbers (0), as
+        text because of digits too many (1), as numbers (2), or as text (3), such as 007.
         """
-        arrow, compute = (
-            import_extra(name, "reading tables", "cli") for name in ("pyarrow", "pyarrow.compute")
-        )
+        (_, compute), cells = _arrow(), self._present
+
+        def every(column: Any) -> bool:
+            return compute.all(column).as_py() is not False
+
+        if every(compute.match_substring_regex(cells, WHOLE)):
+            return 0
+        if compute.any(compute.match_substring_regex(cells, CODE)).as_py():
+            return 3
+        if every(compute.utf8_is_digit(cells)):
+            return 1
+        return 3 if self._numbers_of(cells) is None else 2
+
+    def of_kind(self, kind: int) -> Any:
+        """Return the Arrow column of this kind; blank texts are missing."""
+        arrow, _ = _arrow()
+        if kind == 0:
+            return self._present.cast(arrow.int64())
+        return self._present if kind != 2 else self._numbers_of(self._present)
+
+    @cached_property
+    def _present(self) -> Any:
+        """The cells, null if blank."""
+        arrow, compute = _arrow()
         blank = compute.equal(compute.utf8_trim_whitespace(self.cells), "")
-        cells = compute.if_else(blank, None, self.cells)
+        return compute.if_else(blank, arrow.scalar(None, arrow.string()), self.cells)
 
-        def every(pattern: str) -> bool:
-            return compute.all(compute.match_substring_regex(cells, pattern)).as_py() is not False
-
-        if every(WHOLE):
-            return cells.cast(arrow.int64())
-        present = Texts(cells.drop_null())
-        coded = compute.any(compute.match_substring_regex(cells, CODE)).as_py()
-        digits = compute.all(compute.utf8_is_digit(cells)).as_py()
-        if digits or coded:
-            return cells
-        if present.numbers is not None:
-            return cells.cast(arrow.float64())
+    @staticmethod
+    def _numbers_of(cells: Any) -> Any:
+        """The cells as numbers, with nulls; None if one is no number."""
+        arrow, compute = _arrow()
+        with suppress(arrow.ArrowInvalid):
+            numbers = cells.cast(arrow.float64())
+            if not compute.any(compute.is_nan(numbers)).as_py():
+                return numbers
+        texts = Texts(cells.drop_null())
         try:
-            numbers = present.each(_number, np.float64)
+            number = np.fromiter(map(_number, texts.distinct), np.float64, len(texts.distinct))
         except ValueError:
-            return cells
-        values = np.full(len(self), np.nan)
-        values[cells.is_valid().to_numpy()] = numbers
+            return None
+        values = np.full(len(cells), np.nan)
+        values[cells.is_valid().to_numpy()] = number[texts.codes]
         return arrow.array(values, from_pandas=True)
+
+
+def _arrow() -> tuple[Any, Any]:
+    return import_extra("pyarrow", FEATURE, "cli"), import_extra("pyarrow.compute", FEATURE, "cli")
 
 
 def _level(text: str) -> Any:
@@ -223,9 +247,7 @@ class Rows:
         """Parse whole lines by pyarrow; None if their quotes or ends leave a doubt, or a line is
         damaged.
         """
-        arrow, reader = (
-            import_extra(name, "reading tables", "cli") for name in ("pyarrow", "pyarrow.csv")
-        )
+        (arrow, _), reader = _arrow(), import_extra("pyarrow.csv", FEATURE, "cli")
         body, header = data, self.header
         if header is None:
             first, _, body = data.lstrip(b"\r\n").partition(b"\n")
@@ -269,7 +291,7 @@ class Rows:
                     break
             self.separator = separator_of(start[-1] if start else "")
             lines = chain(start, lines)
-        arrow = import_extra("pyarrow", "reading tables", "cli")
+        arrow, _ = _arrow()
         for rows in self._rows(lines):
             columns = zip(self.header or [], zip(*rows, strict=True), strict=True)
             self.count += len(rows)

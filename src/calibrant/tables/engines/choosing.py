@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from calibrant._numerics.threads import map_ahead
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.tables.batching import runs
-from calibrant.tables.paths import natural_order
+from calibrant.tables.paths import natural_order, paths_of
 
 if TYPE_CHECKING:
     from calibrant.tables.state import Drawn, GroupState
@@ -28,6 +28,8 @@ ENGINES = {
     "ray": "ray_engine",
 }
 EMBEDDED = ("polars", "duckdb", "pyarrow")
+#: Module of the engine for files of text.
+PARTS = "parts_engine"
 #: Libraries whose errors mean that a file cannot be read. A panic of polars is not an Exception,
 #: but comes from the module pyo3_runtime.
 LIBRARIES = ("polars", "pyo3_runtime", "duckdb", "_duckdb", "pyarrow", "pyspark", "py4j")
@@ -44,15 +46,9 @@ def files(source: Any) -> list[str] | None:
         # An existing file is taken literally, even if its name looks like a pattern.
         pattern = any(c in part for c in "*?[") and not Path(part).exists()
         matches = sorted(glob(part, recursive=True), key=natural_order) if pattern else [part]
-        matches = [
-            str(p)
-            for m in matches
-            for p in (
-                sorted(Path(m).glob("**/*.parquet"), key=natural_order) if Path(m).is_dir() else [m]
-            )
-        ]
+        matches = [str(p) for m in matches for p in (paths_of(m) if Path(m).is_dir() else [m])]
         if not matches or not all(Path(m).is_file() for m in matches):
-            raise InputError(f"{part!r} must name Parquet files; no such file exists.")
+            raise InputError(f"{part!r} must name files of tables; no such file exists.")
         found += matches
     if not found:
         raise InputError("source must name at least one file; got an empty list.")
@@ -61,13 +57,22 @@ def files(source: Any) -> list[str] | None:
 
 def choose(source: Any, engine: str) -> Any:
     """The engine's module."""
+    paths = files(source)
+    text = next((path for path in paths or () if not path.lower().endswith(".parquet")), None)
+    if text is not None:
+        if engine != "auto":
+            raise InputError(
+                f'engine must be "auto" for files other than Parquet, which are read in parts; got'
+                f" {engine!r} for {text}."
+            )
+        return _module(PARTS)
     if engine != "auto":
         if engine not in ENGINES:
             raise InputError(
                 f'engine must be "auto" or one of {", ".join(ENGINES)}; got {engine!r}.'
             )
         return _module(engine)
-    if files(source) is not None:
+    if paths is not None:
         installed = [name for name in EMBEDDED if find_spec(name) is not None]
         if not installed or find_spec("pyarrow") is None:
             raise MissingDependencyError(
@@ -75,7 +80,7 @@ def choose(source: Any, engine: str) -> Any:
                 " 'calibrant[frames]'"
             )
         return _module(installed[0])
-    for name in ENGINES:
+    for name in (*ENGINES, PARTS):
         if _reads(_module(name), source):
             return _module(name)
     raise InputError(
@@ -172,4 +177,4 @@ def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"calibrant.tables.engines.{ENGINES[name]}")
+    return importlib.import_module(f"calibrant.tables.engines.{ENGINES.get(name, name)}")
