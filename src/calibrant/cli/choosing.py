@@ -133,8 +133,20 @@ def chosen(
     """Return the calibrator for the file: the loaded one, one by name, ``default()``, or the
     default of its task.
     """
-    known, words = named(data.domain, given=EVERY), data.domain.predictions
     data.refuse_target(target)
+    if method is not None:
+        _require_method(method, data, groups, reference)
+    fitting(loaded, data)
+    if loaded is not None:
+        return loaded
+    if method is not None:
+        return make(method, data.domain, "answer" if target == "answer" else "classes")
+    return resolve(None if default is None else default(), data.domain)
+
+
+def _require_method(method: str, data: DataFile, groups: Any, reference: Any) -> None:
+    """Refuse a method that is none for the file, or that needs what no option names."""
+    known = named(data.domain, given=EVERY)
     given = [] if groups is None else ["groups"]
     given += [] if reference is None else ["X", "reference"]
     if method in set(known) - set(named(data.domain, given=given)):
@@ -147,17 +159,11 @@ def chosen(
             f"--method {method} needs {needs}; pass {option} to `calibrant fit` or `calibrant"
             " report`."
         )
-    if method is not None and method.removesuffix(BY_CLASS) not in known:
+    if method.removesuffix(BY_CLASS) not in known:
         raise click.UsageError(
-            f"--method {method} is no method for {words}, which {data.path.name} holds; choose one"
-            f" of: {', '.join(known)}"
+            f"--method {method} is no method for {data.domain.predictions}, which"
+            f" {data.path.name} holds; choose one of: {', '.join(known)}"
         )
-    fitting(loaded, data)
-    if loaded is not None:
-        return loaded
-    if method is not None:
-        return make(method, data.domain, "answer" if target == "answer" else "classes")
-    return resolve(None if default is None else default(), data.domain)
 
 
 def groups_used(calibrator: Any, data: Any) -> dict[str, Any] | None:
