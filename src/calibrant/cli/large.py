@@ -3,9 +3,10 @@
 import gzip
 import os
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -34,12 +35,13 @@ from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.reporting.table.report import TableReport
 from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
-from calibrant.tables.columns import Layout, whole_numbers
+from calibrant.tables.columns import Layout
+from calibrant.tables.engines.parts_engine import Parts, batches
 from calibrant.tables.paths import STDIN, paths_of
-from calibrant.tables.sources import parts_of
+from calibrant.tables.sources import open_source, parts_of
 from calibrant.tables.texts import Texts
 
-__all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "read_any"]
+__all__ = ["STREAMED_ROWS", "large_fit", "large_report", "large_rows", "parts_to_read", "read_any"]
 
 #: Reason why a sample is read.
 OF_STATES = "the options need rows, not sums"
@@ -322,7 +324,7 @@ def large_table(
     count = large_rows(paths) or count
     first, read = next(iter(parts_of(paths))), replace(columns, skip_missing=False)
     if columns.skip_missing:
-        first = first.take(np.flatnonzero(rows_left(first, columns, True, prefer)))
+        first = _complete(first, columns, prefer)
     found = _headed(first, read, prefer)
     if found is None:
         yield None
@@ -332,11 +334,46 @@ def large_table(
         files = [str(file) for file in paths]
         if first.kind != "parquet" or columns.skip_missing:
             files = [f"{folder}/rows.parquet"]
-            count = _spooled(paths, count, files[0], (names, label, weight), columns, classes)
+            numbers = [*names, *([weight] if weight else [])]
+            table = Parts(parts_to_read(path, paths, columns, prefer), partial(_floats, numbers))
+            count = _spooled(table, [*numbers, label], files[0], count)
         labels = labels_in(files, label, [*columns.declared, *map(str, classes)])
         data: Any = read_source(_with_labels(first, label, labels), read, prefer=prefer)
         fitting(None, data)
         yield LargeTable(files, count, columns, label, weight, labels, data)
+
+
+def parts_to_read(
+    path: Path, paths: list[Path], columns: Columns, prefer: str | None = None
+) -> Callable[[], Iterable[Any]]:
+    """Return a function that reads the parts of a table, without the rows to skip, whose number it
+    prints.
+    """
+    read = partial(parts_of, paths) if paths != [STDIN] else partial(iter, [open_source(STDIN)])
+    if not columns.skip_missing:
+        return read
+    left = [rows_left(part, columns, True, prefer) for part in read()]
+    rows, lost = sum(map(len, left)), sum(int(np.sum(~own)) for own in left)
+    if lost:
+        say(
+            f"{path}: {lost:,} of {rows:,} rows are left out, because they lack a prediction, label"
+            " or weight.",
+            err=True,
+        )
+    return lambda: (_complete(part, columns, prefer) for part in read())
+
+
+def _complete(part: Any, columns: Columns, prefer: str | None) -> Any:
+    return part.take(np.flatnonzero(rows_left(part, columns, True, prefer)))
+
+
+def _floats(names: list[str], made: Any, part: Any) -> Any:
+    """Replace columns of an Arrow table by their numbers; refuse those that hold others."""
+    arrow = import_extra("pyarrow", "counting large files", "cli")
+    for name in names:
+        values = arrow.array(as_floats(part.column(name), name, part.path))
+        made = made.set_column(made.column_names.index(name), name, values)
+    return made
 
 
 def _headed(first, columns, prefer):
@@ -352,61 +389,20 @@ def _headed(first, columns, prefer):
     return (data.names, label, key_of(first, columns.weight, "weight")), data.classes or ()
 
 
-def _spooled(paths, count, target, names, columns, classes):
-    """Write the columns needed, without the rows to skip, to Parquet; return the number of rows."""
-    (predictions, label, weight), lost = names, 0
-    arrow, parquet = (
-        import_extra(name, "counting large files", "cli") for name in ("pyarrow", "pyarrow.parquet")
-    )
-    writer, kind, rows = None, None, 0
+def _spooled(table: Parts, names: list[str], target: str, count: int) -> int:
+    """Write columns to Parquet; return the number of rows."""
+    parquet, writer, rows = import_extra("pyarrow.parquet", "counting large files", "cli"), None, 0
     try:
         with progress("rows read", count, amounts=True) as step:
-            for part in parts_of(paths):
-                if columns.skip_missing:
-                    left = rows_left(part, columns, True)
-                    part, lost = part.take(np.flatnonzero(left)), lost + np.sum(~left)
-                values = {
-                    name: as_floats(part.column(name), name, part.path)
-                    for name in (*predictions, *([weight] if weight else []))
-                }
-                made = arrow.table(
-                    {**values, label: _label_column(part, label, kind, arrow, classes)}
-                )
-                kind = made.schema.field(label).type
-                writer = writer or parquet.ParquetWriter(target, made.schema)
-                writer.write_table(made)
-                step(made.num_rows)
-                rows += made.num_rows
+            for batch in batches(table, names):
+                writer = writer or parquet.ParquetWriter(target, batch.schema)
+                writer.write_batch(batch)
+                step(batch.num_rows)
+                rows += batch.num_rows
     finally:
         if writer is not None:
             writer.close()
-    if lost:
-        say(
-            f"{few(paths)}: {lost:,} rows without prediction, label or weight are left out.",
-            err=True,
-        )
     return rows
-
-
-def _label_column(part, label, kind, arrow, classes):
-    """Return the labels of a part in the type of earlier parts."""
-    values = part.column(label)
-    if part.kind == "csv":
-        plain = [text if text in classes else _plain(text) for text in values.distinct]
-        return arrow.array(plain, arrow.string()).take(arrow.array(values.codes))
-    try:
-        return arrow.array(values.tolist(), kind)
-    except (arrow.ArrowException, OverflowError):
-        raise InputError(
-            f"{part.path}: {label!r} must hold labels of one kind, all numbers or all texts; repair"
-            " the others."
-        ) from None
-
-
-def _plain(text):
-    """One text for each whole number; zeros in front stay, as 01 is no 1."""
-    start = text.strip().lstrip("+-")[:2]
-    return text if start[:1] == "0" and start[1:].isdigit() else str(whole_numbers([text])[0])
 
 
 def _with_labels(first, name, labels):

@@ -26,8 +26,9 @@ from calibrant.cli.columns import (
 from calibrant.cli.data_file import kind_of
 from calibrant.cli.forecasts import OUTCOMES
 from calibrant.cli.gate import failed
+from calibrant.cli.large import parts_to_read
 from calibrant.cli.options import Columns, refuse_existing
-from calibrant.cli.predictions import labelled, rows_left
+from calibrant.cli.predictions import labelled
 from calibrant.cli.tables import own_words, print_table, progress
 from calibrant.cli.wording import say
 from calibrant.core.domain import Facet
@@ -42,7 +43,6 @@ from calibrant.tables.engines.choosing import choose, columns_of
 from calibrant.tables.engines.parts_engine import Parts
 from calibrant.tables.evaluate import evaluate
 from calibrant.tables.paths import STDIN
-from calibrant.tables.sources import open_source, parts_of
 
 __all__ = ["Tables", "check_output", "count_tables", "evaluate_tables", "write_result"]
 
@@ -154,23 +154,8 @@ def _table_of(source: str, paths: list[Path], columns: Columns) -> Any:
     changed = columns.skip_missing or columns.inputs not in (None, "probability")
     if paths != [STDIN] and not changed:
         return [str(path) for path in paths]
-    read = partial(parts_of, paths) if paths != [STDIN] else partial(iter, [open_source(STDIN)])
-    if columns.skip_missing:
-        left = [rows_left(part, columns, True) for part in read()]
-        rows, lost = sum(map(len, left)), sum(int(np.sum(~own)) for own in left)
-        if lost:
-            say(
-                f"{source}: {lost:,} of {rows:,} rows are left out, because they lack a prediction,"
-                " label or weight.",
-                err=True,
-            )
-        whole, read = read, lambda: map(partial(_complete, columns=columns), whole())
     risks = None if columns.inputs in (None, "probability") else partial(_risks, columns=columns)
-    return Parts(read, risks)
-
-
-def _complete(part: Any, columns: Columns) -> Any:
-    return part.take(np.flatnonzero(rows_left(part, columns, True)))
+    return Parts(parts_to_read(Path(source), paths, columns), risks)
 
 
 def _risks(made: Any, part: Any, columns: Columns) -> Any:
