@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.cluster import MiniBatchKMeans
 
 from calibrant._numerics.separation import leading_directions
 from calibrant.calibrators.stored_points import LARGEST
@@ -130,6 +129,9 @@ class ClassCentroids(Saved, BaseEstimator):
     def _centroids(self, rows: np.ndarray, n: int) -> np.ndarray:
         distinct = len(np.unique(rows, axis=0)) if len(rows) < 1000 else len(rows)
         n = min(n, distinct)
+        # Imported here, because sklearn.cluster takes long.
+        from sklearn.cluster import MiniBatchKMeans
+
         fit = MiniBatchKMeans(
             n, init="random", n_init=1, max_iter=20, batch_size=1024, random_state=self.random_state
         ).fit(rows)

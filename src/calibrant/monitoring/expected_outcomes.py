@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
-from sklearn.linear_model import PoissonRegressor
 
 from calibrant._numerics.logistic import clipped_log_odds, fit_logistic, sigmoid
 from calibrant.calibrators.matrix import VectorScaling
@@ -137,6 +136,9 @@ def error_sizes(
         np.column_stack([np.clip((s - centre) / spread, -5.0, 5.0), d])
         for s, d in zip(logs, along, strict=True)
     ]
+    # Imported here, because every report imports this file.
+    from sklearn.linear_model import PoissonRegressor
+
     unit = max(float(size.mean()), np.finfo(np.float64).tiny)
     # Errors of exactly 0 have no logarithm of their mean.
     target = size / unit + 1e-12

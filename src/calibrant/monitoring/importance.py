@@ -11,12 +11,6 @@ from typing import Any, Self, cast
 import numpy as np
 from scipy import stats
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from calibrant._numerics.logistic import fit_logistic, log_odds, logistic_derivatives
 from calibrant.core.calibrator import require_fitted
@@ -125,6 +119,14 @@ def with_squares(Z: np.ndarray) -> np.ndarray:
 
 def separators(columns: Columns, random_state: int) -> list[Any]:
     """Unfitted classifiers of (n, d) numbers: logistic regression with squares, boosted trees."""
+    # Imported here, because every report imports this file, and they take half a second.
+    from sklearn.compose import ColumnTransformer
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+
     levels = np.array([one is not None for one in columns.levels])
     numbers = make_pipeline(
         SimpleImputer(keep_empty_features=True), StandardScaler(), FunctionTransformer(with_squares)
