@@ -109,9 +109,7 @@ def evaluate(
         _refuse_of_rows(next((name for name, value in given.items() if value is not None), None))
         from calibrant.cli.slices import Tables, evaluate_tables
 
-        failing = evaluate_tables(
-            str(source), Tables(**slices), columns, bins, as_json, target, gates
-        )
+        failing = evaluate_tables(source, Tables(**slices), columns, bins, as_json, target, gates)
     else:
         asked = {
             "method": method,

@@ -1,6 +1,5 @@
 """Reports and fits for large tables, from sums over all rows, else from a sample of them."""
 
-import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +31,7 @@ from calibrant.core.extras import import_extra
 from calibrant.core.labels import places
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.reading import CLASSIFICATION
+from calibrant.core.stores import stamp, unpacked
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.reporting.table.report import TableReport
 from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
@@ -65,7 +65,7 @@ def large_rows(path: Path | list[Path]) -> int | None:
     try:
         # Lines are not counted if the size of the files shows that there are few.
         few_lines = (
-            sum(BLOCK if file.suffix.lower() == ".gz" else file.stat().st_size for file in text)
+            sum(BLOCK if file.suffix.lower() == ".gz" else stamp(file)[0] for file in text)
             <= 2 * limit
         )
         rows = row_count(files) if not text else 0 if few_lines else sum(map(_lines, text))
@@ -93,7 +93,7 @@ def _limit() -> int:
 
 def _lines(path):
     """Count the lines of a file without the line of column names."""
-    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+    with unpacked(path) as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b"")) - 1
 
 
@@ -331,7 +331,7 @@ def large_table(
         return
     (names, label, weight), classes = found
     with TemporaryDirectory(prefix="calibrant-") as folder:
-        files = [str(file) for file in paths]
+        files = list(paths)
         if first.kind != "parquet" or columns.skip_missing:
             files = [f"{folder}/rows.parquet"]
             numbers = [*names, *([weight] if weight else [])]

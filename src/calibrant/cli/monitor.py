@@ -132,9 +132,9 @@ def monitor(
         )
     check_output(tables, source, reference)
     counted: Any = {
-        path.name: count_tables(str(path), tables, columns, bins, target)[0]
+        path.name: count_tables(path, tables, columns, bins, target)[0]
         for path in (labelled(source, columns) if by_file else ())
-    } or count_tables(str(source), tables, columns, bins, target)[0]
+    } or count_tables(source, tables, columns, bins, target)[0]
     evaluation: Any = reduce(add, counted.values()) if by_file else counted
     if evaluation.target == "forecast" and bins is not None:
         raise click.UsageError(
@@ -143,9 +143,7 @@ def monitor(
         )
     standard = None
     if reference is not None:
-        standard, _ = count_tables(
-            str(reference), Tables(engine=tables.engine), columns, bins, target
-        )
+        standard, _ = count_tables(reference, Tables(engine=tables.engine), columns, bins, target)
     found = watch(counted, alpha=alpha, tolerance=tolerance, reference=standard)
     worst = (
         worst_slices(evaluation, by=found.by, alpha=alpha, tolerance=tolerance)

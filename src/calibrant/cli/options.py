@@ -15,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from calibrant.cli.wording import say
+from calibrant.core.stores import Address, located
 from calibrant.errors import MOST_COUNT, InputError
 from calibrant.tables.paths import STDIN, is_pattern, paths_of
 
@@ -69,9 +70,20 @@ def next_command(words: str, *without: str) -> None:
     say(f"Next:\n  calibrant {words}")
 
 
-class TablePath(click.Path):
+class PlacePath(click.Path):
+    """Path of a file, or its address in a store, which is looked up when it is read."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Check the path."""
+        place = located(value)
+        if isinstance(place, Address):
+            return place
+        return super().convert(value if isinstance(value, Path) else str(place), param, ctx)
+
+
+class TablePath(PlacePath):
     """Table of predictions: an existing file, a folder of files of one kind, or a pattern that
-    matches files.
+    matches files; or its address in a store.
     """
 
     def __init__(self) -> None:
@@ -79,16 +91,17 @@ class TablePath(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Check the path; a pattern stays as it is written."""
-        if is_pattern(value):
-            if not glob(str(value), recursive=True):
+        place = located(value)
+        if not isinstance(place, Address) and is_pattern(place):
+            if not glob(str(place), recursive=True):
                 self.fail(f"no file matches {str(value)!r}.", param, ctx)
-            return Path(value)
+            return place
         return super().convert(value, param, ctx)
 
 
 #: Types of the arguments: a table of predictions, and a file that calibrant saved.
 FILE = TablePath()
-SAVED = click.Path(exists=True, dir_okay=False, path_type=Path)
+SAVED = PlacePath(exists=True, dir_okay=False, path_type=Path)
 #: Exit code of a failed gate.
 FAILED = 3
 #: Type of a share.
@@ -385,12 +398,13 @@ class _MethodType(click.ParamType):
         return ",".join(names)
 
 
-class _SavedType(click.Path):
+class _SavedType(PlacePath):
     """Existing file; the error on a method's name suggests --method."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         """Check the path."""
-        if Path(value).exists():
+        place = located(value)
+        if isinstance(place, Address) or place.exists():
             return super().convert(value, param, ctx)
         from calibrant.cli.methods import all_named
 
@@ -473,7 +487,7 @@ def cost_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of slices: their columns, the engine and the output file."""
-    path = click.Path(dir_okay=False, path_type=Path)
+    path = PlacePath(dir_okay=False, path_type=Path)
     for option in (
         click.option(
             "-o",
@@ -584,7 +598,7 @@ def output_option(default: str | None, words: str, required: bool = True) -> Cal
     return click.option(
         "-o",
         "--output",
-        type=click.Path(dir_okay=False, path_type=Path),
+        type=PlacePath(dir_okay=False, path_type=Path),
         default=default,
         required=required and default is None,
         show_default=default is not None,
@@ -612,7 +626,8 @@ def refuse_existing(path: Path, force: bool, *read: Any) -> None:
             str(error).replace("pass overwrite=True or another path", "pass --force or another -o")
         ) from None
     files = [file for one in read if one not in (None, STDIN) for file in paths_of(one)]
-    if found.exists() and any(file.exists() and found.samefile(file) for file in files):
+    paths = isinstance(found, Path) and found.exists() and [f for f in files if isinstance(f, Path)]
+    if found in files or any(file.exists() and found.samefile(file) for file in paths or ()):
         raise InputError(
             f"{path} is a file that this command reads, and would be lost; pass another -o."
         )

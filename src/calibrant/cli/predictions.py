@@ -31,6 +31,7 @@ from calibrant.core.labels import label_key, places
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.stores import located
 from calibrant.errors import InputError, warn
 from calibrant.tables import sources
 from calibrant.tables.columns import starred, whole_numbers
@@ -380,7 +381,7 @@ def _labels(source, columns, path, classes):
                 f"{path} holds no labels; pass the file that does: {columns.label_option}"
                 " LABELS.npy."
             )
-        return sources.open_source(Path(columns.label)).content["values"]
+        return sources.open_source(located(columns.label)).content["values"]
     found = _optional(source, columns.label, "label")
     if found is None:
         raise InputError(
@@ -408,7 +409,7 @@ def _right(source, label, predicted):
 
 def _optional(source, name, what):
     if source.kind == "npy":
-        return None if name is None else sources.open_source(Path(name)).content["values"]
+        return None if name is None else sources.open_source(located(name)).content["values"]
     key = key_of(source, name, what)
     return None if key is None else source.column(key)
 

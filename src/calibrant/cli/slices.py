@@ -96,7 +96,7 @@ def check_output(tables: Tables, *sources: Any) -> None:
         raise click.UsageError(
             f"the output must be a .json or .parquet file; got {tables.output.name}."
         )
-    read = [Path(source) for source in sources if source is not None]
+    read = [source for source in sources if source is not None]
     refuse_existing(
         tables.output,
         tables.force,
@@ -106,10 +106,10 @@ def check_output(tables: Tables, *sources: Any) -> None:
 
 
 def count_tables(
-    source: str, tables: Tables, columns: Columns, bins: Any, target: str | None = None
+    source: Any, tables: Tables, columns: Columns, bins: Any, target: str | None = None
 ) -> Any:
     """Count each file once for --target and return (the evaluation, number of files)."""
-    paths, engine = labelled(Path(source), columns), tables.engine or "auto"
+    paths, engine = labelled(source, columns), tables.engine or "auto"
     table = _table_of(source, paths, columns)
     in_parts = isinstance(table, list)
     if not in_parts and tables.resume is not None:
@@ -142,7 +142,7 @@ def count_tables(
     return found, len(paths)
 
 
-def _table_of(source: str, paths: list[Path], columns: Columns) -> Any:
+def _table_of(source: Any, paths: list[Path], columns: Columns) -> Any:
     """Return the paths of files, which an engine reads; or the parts of the table, without the rows
     to skip and with risks in place of the unit of --inputs.
     """
@@ -153,9 +153,9 @@ def _table_of(source: str, paths: list[Path], columns: Columns) -> Any:
         )
     changed = columns.skip_missing or columns.inputs not in (None, "probability")
     if paths != [STDIN] and not changed:
-        return [str(path) for path in paths]
+        return list(paths)
     risks = None if columns.inputs in (None, "probability") else partial(_risks, columns=columns)
-    return Parts(parts_to_read(Path(source), paths, columns), risks)
+    return Parts(parts_to_read(source, paths, columns), risks)
 
 
 def _risks(made: Any, part: Any, columns: Columns) -> Any:
@@ -265,7 +265,7 @@ def _listed(text: str | None) -> list[str] | None:
 
 
 def evaluate_tables(
-    source: str,
+    source: Any,
     tables: Tables,
     columns: Columns,
     bins: Any,

@@ -37,6 +37,7 @@ from calibrant.core.estimators import (
     trial,
     with_few_draws,
 )
+from calibrant.core.stores import Address, located
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
 
 __all__ = [
@@ -78,7 +79,10 @@ def target(path: Path, *, overwrite: bool = False) -> Path:
     FileNotFoundError, NotADirectoryError
         When the folder does not exist, or is not a folder.
     """
-    path = Path(path)
+    path = located(path)
+    if isinstance(path, Address):
+        path.require_free(overwrite)
+        return path
     if os.path.lexists(path) and not overwrite:
         link = (
             f" as a link to {os.readlink(path)}, which does not exist,"
@@ -117,6 +121,11 @@ def replacing(path: Path, *, overwrite: bool = False) -> Iterator[Any]:
     FileExistsError, FileNotFoundError
         As :func:`target`, before anything is written.
     """
+    path = located(path)
+    if isinstance(path, Address):
+        with path.replaced(overwrite) as temporary:
+            yield temporary
+        return
     real = target(path, overwrite=overwrite)
     _remove_left(real)
     handle, temporary = _locked(real)
@@ -366,7 +375,7 @@ def save(obj: Any, path: str | Path, *, overwrite: bool = False) -> Path:
             "object": node,
         }
         _write(archive, MANIFEST, json.dumps(manifest, indent=1, allow_nan=False).encode())
-    return Path(path)
+    return located(path)
 
 
 def _finished(digest: Any, node: dict[str, Any]) -> str:
@@ -410,7 +419,7 @@ def load(path: str | Path, *, max_bytes: int | None = None) -> Any:
     >>> again.temperature_ == cal.temperature_
     True
     """
-    with Path(path).open("rb") as file:
+    with located(path).open("rb") as file:
         try:
             return _tried(_read(file, max_bytes))
         except SavedFileError as error:

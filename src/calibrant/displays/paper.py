@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from calibrant.core.estimators import require_option
 from calibrant.core.extras import import_extra
 from calibrant.core.saving import replacing
+from calibrant.core.stores import located
 from calibrant.displays.svg import RC
 
 if TYPE_CHECKING:
@@ -77,11 +78,11 @@ class PaperFigure:
         FileExistsError
             When ``path`` exists and ``overwrite`` is False.
         """
-        kind = Path(path).suffix.lower().removeprefix(".")
+        kind = located(path).suffix.lower().removeprefix(".")
         require_option("the suffix of path", kind, tuple(UNDATED))
         with replacing(path, overwrite=overwrite) as temporary:
             self._write(temporary, kind)
-        return Path(path)
+        return located(path)
 
     def _write(self, target: Any, kind: str) -> None:
         with self._style():

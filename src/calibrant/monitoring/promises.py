@@ -24,6 +24,7 @@ from calibrant.core.folds import cross_fit
 from calibrant.core.guarantee import Result
 from calibrant.core.reading import read_for
 from calibrant.core.saving import load, replacing
+from calibrant.core.stores import located
 from calibrant.decisions.selective import SelectiveClassifier
 from calibrant.decisions.sets import ConformalSets
 from calibrant.decisions.thresholds import NeymanPearsonClassifier
@@ -382,9 +383,9 @@ class Lock:
             "text": _described(self.fitted),
             "object": base64.b64encode(held).decode(),
         }
-        with replacing(Path(path), overwrite=overwrite) as temporary:
+        with replacing(path, overwrite=overwrite) as temporary:
             Path(temporary).write_text(json.dumps(content, indent=1), encoding="utf-8")
-        return Path(path)
+        return located(path)
 
     def use(self, *models: str, any_model: bool = False) -> Any:
         """The fitted calibrator or rule, for rows of these versions of the model; others are
@@ -489,7 +490,7 @@ def read_lock(path: str | Path) -> Lock:
     True
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(located(path).read_bytes().decode("utf-8"))
         known = content["format"] == FORMAT and content["version"] == VERSION
         held, text = base64.b64decode(content["object"]), content["text"]
         models, swaps = content["models"], int(content["swaps"])

@@ -3,6 +3,7 @@ objects of a log, from a file of JSON lines, a data frame or a list.
 """
 
 import gzip
+import io
 import json
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ import numpy as np
 
 from calibrant.core.arrays import column_names, plain_array
 from calibrant.core.labels import is_missing
+from calibrant.core.stores import Address, located, unpacked
 from calibrant.errors import InputError
 
 __all__ = [
@@ -228,8 +230,8 @@ def batches(source: Any, fields: Fields) -> Iterator[Batch]:
     if isinstance(source, Batch):
         yield source
         return
-    of_file = isinstance(source, str | Path)
-    for batch in _lines(Path(source)) if of_file else _listed_rows(source, fields):
+    of_file = isinstance(source, str | Path | Address)
+    for batch in _lines(located(source)) if of_file else _listed_rows(source, fields):
         for k, one in enumerate(batch.objects):
             if type(one) is not dict and not is_a(one, Mapping):
                 raise InputError(
@@ -256,9 +258,9 @@ def _listed_rows(source: Any, fields: Fields) -> Iterator[Batch]:
 
 def _lines(path: Path) -> Iterator[Batch]:
     """The objects of a file of JSON lines, or of one JSON list; it may be compressed by gzip."""
-    opened = gzip.open if path.suffix.lower() == ".gz" else open
+    opened = io.TextIOWrapper(unpacked(path), encoding="utf-8-sig")
     try:
-        with opened(path, "rt", encoding="utf-8-sig") as file:
+        with opened as file:
             done = 0
             while lines := list(islice(file, LINES)):
                 if not done and lines[0].lstrip().startswith("["):

@@ -18,6 +18,7 @@ from calibrant.core.domain import outcomes_apart
 from calibrant.core.estimators import one_blas_thread
 from calibrant.core.guarantee import Promised
 from calibrant.core.saving import replacing
+from calibrant.core.stores import located
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,12 +101,12 @@ class Report(Shown):
         """
         require_page(path)
         made = {".json": self.to_json, ".md": self.to_markdown}.get(
-            Path(path).suffix.lower(), self.to_html
+            located(path).suffix.lower(), self.to_html
         )
         with replacing(path, overwrite=overwrite) as temporary:
             # Bytes of a file's name that are not UTF-8 are written as codes.
             temporary.write_text(made(), encoding="utf-8", errors="backslashreplace", newline="\n")
-        return Path(path)
+        return located(path)
 
     def _card(self, picture: bool = False) -> Card:
         from calibrant.reporting.html import card
@@ -118,7 +119,7 @@ class Report(Shown):
 
 def require_page(path: str | Path) -> None:
     """Raise InputError if no report can be written with the suffix of ``path``."""
-    suffix = Path(path).suffix.lower()
+    suffix = located(path).suffix.lower()
     if suffix in OTHER_FILES:
         raise InputError(
             f"path must end in .html, .json or .md; got {suffix!r}; write the page, then print or"

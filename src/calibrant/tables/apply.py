@@ -17,10 +17,12 @@ from calibrant.core.labels import array_of, places
 from calibrant.core.map import Map
 from calibrant.core.predictions import Predictions
 from calibrant.core.saving import replacing, target
+from calibrant.core.stores import Address, located
 from calibrant.errors import InputError
 from calibrant.tables.batching import gathered, runs
 from calibrant.tables.columns import Layout, layout, numbers
-from calibrant.tables.engines.choosing import choose, columns_of, opened, reading
+from calibrant.tables.engines.arrow_engine import open_files
+from calibrant.tables.engines.choosing import choose, columns_of, files, opened, reading
 from calibrant.tables.kernel import record_of
 
 __all__ = ["TableRows", "apply", "drawn", "row_count", "row_hash"]
@@ -29,14 +31,14 @@ __all__ = ["TableRows", "apply", "drawn", "row_count", "row_hash"]
 def apply(
     calibrator: Any,
     source: Any,
-    output: str | Path,
+    output: str | Path | Address,
     *,
     probabilities: str | None = None,
     score: str | None = None,
     confidence: str = "confidence",
     engine: str = "auto",
     overwrite: bool = False,
-) -> Path:
+) -> Path | Address:
     r"""Calibrate the predictions of a table of any size, batch by batch, and write it to Parquet.
 
     The calibrated probabilities replace the predictions; other columns stay as they are. A column
@@ -47,7 +49,7 @@ def apply(
     calibrator : fitted Calibrator, or fitted Map with ``score=``
     source : files or a table, as in :func:`calibrant.evaluate`
         For a calibrator by group, the group columns must have the names that they had in ``fit``.
-    output : path
+    output : path or address, such as "s3://bucket/calibrated.parquet"
         A Parquet file; on Dask, Spark and Ray, a folder of Parquet files.
     probabilities : str or list of str
         The columns of probabilities or logits, as in :func:`calibrant.evaluate`. They must be in
@@ -61,7 +63,7 @@ def apply(
 
     Returns
     -------
-    Path
+    Path or Address
 
     See Also
     --------
@@ -81,9 +83,9 @@ def apply(
     ...     list(pd.read_parquet(apply(cal, logs, f"{folder}/out.parquet", probabilities="p_*")))
     ['p_0', 'p_1', 'note', 'confidence']
     """
-    output = Path(output)
+    place = located(output)
     if not overwrite:
-        target(output)
+        target(place)
     if not isinstance(calibrator, Map):
         require_calibrator(calibrator)
     if isinstance(calibrator, Map) != (score is not None):
@@ -91,6 +93,7 @@ def apply(
             "pass a map with score=, or a calibrator with probabilities=; got a"
             f" {type(calibrator).__name__}."
         )
+    source = files(source) or source
     module = choose(source, engine)
     kinds = columns_of(source, module)
     if confidence in kinds:
@@ -104,11 +107,11 @@ def apply(
         confidence,
     )
     if module.CLUSTER:
-        module.apply(opened(source, module), transform, output)
-        _warn_of_new_levels(calibrator, transform.layout, output)
+        module.apply(opened(source, module), transform, place)
+        _warn_of_new_levels(calibrator, transform.layout, place)
     else:
-        _write(map(transform, _batches(source, module)), output, overwrite)
-    return output
+        _write(map(transform, _batches(source, module)), place, overwrite)
+    return place
 
 
 def _layout(
@@ -175,11 +178,7 @@ def _warn_of_new_levels(calibrator: Any, layout: Layout, output: Any) -> None:
     if levels is None or not output.is_dir():
         return
     first, known = None, np.zeros(len(layout.by), dtype=bool)
-    for batch in (
-        import_extra("pyarrow.dataset", "writing Parquet", "frames")
-        .dataset(str(output))
-        .to_batches(columns=list(layout.by))
-    ):
+    for batch in open_files(files(output) or []).to_batches(columns=list(layout.by)):
         groups = _groups(layout, batch)
         first = groups if first is None and batch.num_rows else first
         known |= levels.any_known(groups)
@@ -283,7 +282,7 @@ def row_count(paths: Sequence[str | Path]) -> int:
     rows = 0
     for path in paths:
         # Python opens the file, because its name may not be valid text.
-        with reading([path]), open(path, "rb") as file:
+        with reading([path]), located(path).open("rb") as file:
             rows += parquet.read_metadata(file).num_rows
     return rows
 

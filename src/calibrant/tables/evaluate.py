@@ -14,6 +14,7 @@ from calibrant.core.estimators import require_count, require_option
 from calibrant.core.kinds import require_metric
 from calibrant.core.metric_kinds import Metric, SumMetric
 from calibrant.core.saving import Saved, load
+from calibrant.core.stores import located, stamp
 from calibrant.errors import InputError
 from calibrant.tables.columns import forecast_layout, layout, starred
 from calibrant.tables.engines.choosing import choose, columns_of, files, fold, opened, reading
@@ -46,11 +47,11 @@ def fold_files(
     """The kernel's state over all files; files already in the checkpoint are not read again."""
     kept = _kept(checkpoint, paths, kernel)
     for count, path in enumerate(paths, start=1):
-        if path not in kept.done:
-            stamp = _stamp(path)
+        if str(path) not in kept.done:
+            before = stamp(path)
             with reading([path]):
                 kept.state += fold(module, [path], kernel)
-            kept.done[path] = stamp
+            kept.done[str(path)] = before
             if checkpoint is not None:
                 kept.save(checkpoint, overwrite=True)
         if progress is not None:
@@ -74,10 +75,11 @@ def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint
             f"{checkpoint} must be a checkpoint of the same evaluation (columns, slices, bins);"
             " delete it or name another."
         )
+    there = {str(path): path for path in paths}
     changed = [
-        path
-        for path, stamp in kept.done.items()
-        if path not in paths or not Path(path).exists() or _stamp(path) != stamp
+        name
+        for name, before in kept.done.items()
+        if name not in there or stamp(there[name]) != before
     ]
     if changed:
         raise InputError(
@@ -89,11 +91,6 @@ def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint
 
 def _asked(kernel: Any) -> list[Any]:
     return [str(vars(kernel.layout)), kernel.n_bins, kernel.grid]
-
-
-def _stamp(path: str) -> list[int]:
-    found = Path(path).stat()
-    return [found.st_size, found.st_mtime_ns]
 
 
 #: Number of rows named in the message.
@@ -169,9 +166,10 @@ def evaluate(
     Parameters
     ----------
     source : path, folder, pattern such as "logs/\*.parquet", list of paths, or a table
-        Files of Parquet, CSV or JSON lines, the text perhaps compressed (.gz); tables of polars,
-        DuckDB, pyarrow, pandas, Dask, Spark and Ray. A column of CSV is one of numbers if all of
-        its values are; codes such as 007 are text.
+        Files of Parquet, CSV or JSON lines, the text perhaps compressed (.gz); a path may be an
+        address, such as "s3://bucket/logs/\*.parquet", in a store that pyarrow or fsspec reads.
+        Tables of polars, DuckDB, pyarrow, pandas, Dask, Spark and Ray. A column of CSV is one of
+        numbers if all of its values are; codes such as 007 are text.
     label : str, default "label"
         Column of true classes; for regression, of outcomes.
     probabilities : str or list of str
@@ -206,7 +204,8 @@ def evaluate(
         "width" is exact. "mass" merges 4,096 fine bins, uniform in the logit of the score, into
         bins of equal weight; the column ``ece_bound`` bounds the difference from the exact error.
     engine : {"auto", "polars", "duckdb", "pyarrow", "dask", "spark", "ray"}
-        "auto" is polars for files and a table's own engine otherwise.
+        "auto" is polars for files and a table's own engine otherwise; without a cluster, files at
+        an address are read by pyarrow.
     checkpoint : path, optional
         For files: the sums are saved there after each file, and a later call resumes from them.
     progress : callable, optional
@@ -270,6 +269,7 @@ def evaluate(
     require_count("n_bins", n_bins)
     require_option("strategy", strategy, ("width", "mass"))
     _refuse(cluster, target, of_numbers)
+    source = files(source) or source
     module = choose(source, engine)
     kinds = columns_of(source, module)
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
@@ -312,7 +312,7 @@ def evaluate(
             state = fold(module, source, kernel)
     else:
         state = fold_files(
-            module, paths, kernel, None if checkpoint is None else Path(checkpoint), progress
+            module, paths, kernel, None if checkpoint is None else located(checkpoint), progress
         )
     found = (
         ForecastEvaluation(state, n_bins)

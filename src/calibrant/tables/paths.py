@@ -7,6 +7,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
+from calibrant.core.stores import Address, located
 from calibrant.errors import InputError
 
 __all__ = ["ENDINGS", "STDIN", "is_pattern", "natural_order", "paths_of"]
@@ -30,23 +31,27 @@ STDIN = Path("-")
 ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 
 
-def paths_of(path: str | Path | list[Path]) -> list[Path]:
+def paths_of(path: str | Path | Address | list[Any]) -> list[Any]:
     """Return the files of a table, sorted by name and its numbers; those of a folder are of one
     kind. A list is returned as it is.
     """
     if isinstance(path, list):
         return path
-    path = Path(path)
-    if path == STDIN:
-        return [path]
-    matches = (
-        sorted(map(Path, glob(str(path), recursive=True)), key=natural_order)
-        if is_pattern(path)
-        else [path]
-    )
-    found = [file for match in matches for file in (_inside(match) if match.is_dir() else [match])]
+    place = located(path)
+    if place == STDIN:
+        return [place]
+    if isinstance(place, Address):
+        found = sorted(place.files(ENDINGS), key=natural_order)
+    else:
+        matches = map(Path, glob(str(place), recursive=True)) if is_pattern(place) else [place]
+        files = (
+            file
+            for match in sorted(matches, key=natural_order)
+            for file in (_inside(match) if match.is_dir() else [match])
+        )
+        found = [*dict.fromkeys(files)]  # ** matches a folder and what is in it
     if not found:
-        raise InputError(f"{path} must hold files that end in {', '.join(ENDINGS)}; it has none.")
+        raise InputError(f"{place} must hold files that end in {', '.join(ENDINGS)}; it has none.")
     return found
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from calibrant.core.extras import import_extra
 from calibrant.core.labels import label_array
 from calibrant.core.saving import read_npy
+from calibrant.core.stores import located, unpacked
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.tables.paths import STDIN, paths_of
@@ -372,7 +373,7 @@ class ParquetSource(ArrowSource):
         )
         with (
             reading_file(path, "a parquet file", "write it again"),
-            open(path, "rb") as opened,
+            path.open("rb") as opened,
             parquet.ParquetFile(opened) as file,
         ):
             names = distinct(file.schema_arrow.names, path)
@@ -546,7 +547,7 @@ def open_source(path: Path, files: list[Path] | None = None) -> Any:
     for other in sources[1:]:
         _require_alike(sources[0], other)
     return type(sources[0]).joined(
-        Path(path), [(source, np.arange(len(source))) for source in sources]
+        located(path), [(source, np.arange(len(source))) for source in sources]
     )
 
 
@@ -573,7 +574,7 @@ def _opened(path: Any) -> CsvSource:
     """Open a file, which may be compressed by gzip."""
     if path != STDIN:
         kind = _kind_of(path)
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             return kind(
                 path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path)
             )
@@ -601,7 +602,7 @@ def _parts(path, cells):
     if path.suffix.lower() == ".parquet":
         yield from kind.parts(path, cells)
         return
-    with (gzip.open if path.suffix.lower() == ".gz" else open)(path, "rb") as file:
+    with unpacked(path) as file:
         yield from kind.parts(path, file, cells)
 
 

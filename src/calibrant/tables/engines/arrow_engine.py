@@ -1,20 +1,51 @@
 """Engine for pyarrow: files, datasets, tables, and pandas frames."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
+from urllib.parse import unquote
 
 from calibrant.core.extras import import_extra
+from calibrant.core.stores import in_one_store
 from calibrant.tables.batching import batch_rows, hive_root
 
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 
+#: The folder of missing values.
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 CLUSTER, READS = False, ("pyarrow", "pandas")
 
 
-def open_files(paths: Sequence[str]) -> Any:
-    """The table of these Parquet files; no rows are read yet."""
+def open_files(paths: Sequence[Any]) -> Any:
+    """The table of these Parquet files, of one store; no rows are read yet."""
     dataset = import_extra("pyarrow.dataset", "engine='pyarrow'", "frames").dataset
-    return dataset(list(paths), partitioning=None if hive_root(paths) is None else "hive")
+    names, system = in_one_store(paths)
+    partitioning = None if hive_root(names) is None else _folders(names)
+    return dataset(names, partitioning=partitioning, filesystem=system)
+
+
+def _folders(names: Sequence[str]) -> Any:
+    """The columns of folders ``name=value``, of the types that the other engines give them."""
+    import pyarrow as pa
+    from pyarrow import dataset
+
+    found: dict[str, set[str]] = {}
+    for name in names:
+        for folder in name.replace("\\", "/").split("/")[:-1]:
+            key, mark, value = folder.partition("=")
+            if key and mark:
+                found.setdefault(key, set()).update({unquote(value)} - {NO_VALUE})
+    fields = [(name, _type(pa.array(sorted(values)))) for name, values in found.items()]
+    return dataset.partitioning(pa.schema(fields), flavor="hive")
+
+
+def _type(texts: Any) -> Any:
+    import pyarrow as pa
+
+    for kind in (pa.int64(), pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("us")):
+        with suppress(pa.ArrowInvalid):
+            return texts.cast(kind).type
+    return pa.string()
 
 
 def kinds(table: Any) -> dict[str, str]:

@@ -3,15 +3,15 @@
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant._numerics.threads import map_ahead
+from calibrant.core.stores import Address, located, without_secrets
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.tables.batching import runs
-from calibrant.tables.paths import natural_order, paths_of
+from calibrant.tables.paths import paths_of
 
 if TYPE_CHECKING:
     from calibrant.tables.state import Drawn, GroupState
@@ -30,26 +30,26 @@ ENGINES = {
 EMBEDDED = ("polars", "duckdb", "pyarrow")
 #: Module of the engine for files of text.
 PARTS = "parts_engine"
+PLACES = (str, Path, Address)
 #: Libraries whose errors mean that a file cannot be read. A panic of polars is not an Exception,
 #: but comes from the module pyo3_runtime.
 LIBRARIES = ("polars", "pyo3_runtime", "duckdb", "_duckdb", "pyarrow", "pyspark", "py4j")
 
 
-def files(source: Any) -> list[str] | None:
-    """Sorted paths that a path, a pattern or a list of them names; None if it is a table."""
-    if isinstance(source, str | Path):
+def files(source: Any) -> list[Any] | None:
+    """Sorted paths and addresses that a path, a pattern or a list of them names; None if it is a
+    table.
+    """
+    if isinstance(source, PLACES):
         source = [source]
-    if not isinstance(source, list | tuple) or not all(isinstance(s, str | Path) for s in source):
+    if not isinstance(source, list | tuple) or not all(isinstance(s, PLACES) for s in source):
         return None
     found = []
-    for part in map(str, source):
-        # An existing file is taken literally, even if its name looks like a pattern.
-        pattern = any(c in part for c in "*?[") and not Path(part).exists()
-        matches = sorted(glob(part, recursive=True), key=natural_order) if pattern else [part]
-        matches = [str(p) for m in matches for p in (paths_of(m) if Path(m).is_dir() else [m])]
-        if not matches or not all(Path(m).is_file() for m in matches):
-            raise InputError(f"{part!r} must name files of tables; no such file exists.")
-        found += matches
+    for place in map(located, source):
+        matches = paths_of(place)
+        if not all(path.is_file() for path in matches):
+            raise InputError(f"{str(place)!r} must name files of tables; no such file exists.")
+        found += [path if isinstance(path, Address) else str(path) for path in matches]
     if not found:
         raise InputError("source must name at least one file; got an empty list.")
     return found
@@ -57,8 +57,8 @@ def files(source: Any) -> list[str] | None:
 
 def choose(source: Any, engine: str) -> Any:
     """The engine's module."""
-    paths = files(source)
-    text = next((path for path in paths or () if not path.lower().endswith(".parquet")), None)
+    paths = files(source) or []
+    text = next((path for path in paths if located(path).suffix.lower() != ".parquet"), None)
     if text is not None:
         if engine != "auto":
             raise InputError(
@@ -66,13 +66,16 @@ def choose(source: Any, engine: str) -> Any:
                 f" {engine!r} for {text}."
             )
         return _module(PARTS)
+    # One library opens stores, with one set of credentials.
+    if engine in ("auto", *EMBEDDED) and any(isinstance(path, Address) for path in paths):
+        return _module("pyarrow")
     if engine != "auto":
         if engine not in ENGINES:
             raise InputError(
                 f'engine must be "auto" or one of {", ".join(ENGINES)}; got {engine!r}.'
             )
         return _module(engine)
-    if paths is not None:
+    if paths:
         installed = [name for name in EMBEDDED if find_spec(name) is not None]
         if not installed or find_spec("pyarrow") is None:
             raise MissingDependencyError(
@@ -104,7 +107,7 @@ def reading(source: Any) -> Iterator[Any]:
         named = (
             paths[0] if len(paths) == 1 else f"one of {paths[0]} and {len(paths) - 1} more files"
         )
-        words = str(error).strip().partition("\n")[0][:200] or type(error).__name__
+        words = without_secrets(str(error).strip().partition("\n")[0])[:200] or type(error).__name__
         raise InputError(
             f"{named} is damaged, is not a Parquet file, or has other column types than the rest"
             f" ({words}); write it again."
@@ -123,7 +126,7 @@ def opened(source: Any, module: Any) -> Any:
     """The source as a table of the engine."""
     paths = files(source)
     if paths is not None:
-        unnamed = next((path for path in paths if not _is_utf8(path)), None)
+        unnamed = next((path for path in paths if not _is_utf8(str(path))), None)
         if unnamed is not None:
             raise InputError(
                 f"{unnamed} has a name that is not UTF-8, which no engine can read; rename it."
@@ -168,8 +171,8 @@ def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
     if missing:
         # Files are read one by one, and the names are those of the first.
         raise InputError(
-            f"{', '.join(files(source) or ['the table'])} must have the columns that are read; it"
-            f" has no {missing[0]!r}; name files with the same columns."
+            f"{', '.join(map(str, files(source) or ['the table']))} must have the columns that are"
+            f" read; it has no {missing[0]!r}; name files with the same columns."
         )
     for part in map_ahead(kernel.over, runs(module.batches(table, kernel.layout.needed))):
         state += part

@@ -1,6 +1,5 @@
 """Tasks that cover Parquet files; a cluster's workers read them without the cluster's tables."""
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +15,17 @@ __all__ = ["file_tasks", "fold_task"]
 TASK_BYTES, MOST_TASKS = 2**24, 1024
 
 
-def file_tasks(paths: Sequence[str]) -> list[Any]:
+def file_tasks(paths: Sequence[Any]) -> list[Any]:
     """Parts of the table of these Parquet files, each a dataset that can be pickled.
 
     A file larger than a task is split by its row groups.
     """
     whole = arrow_engine.open_files(paths)
-    size = max(TASK_BYTES, sum(map(os.path.getsize, paths)) // MOST_TASKS)
+    fragments = list(whole.get_fragments())
+    files = whole.filesystem.get_file_info([fragment.path for fragment in fragments])
+    size = max(TASK_BYTES, sum(file.size for file in files) // MOST_TASKS)
     tasks, waiting, held = [], [], 0
-    for fragment in whole.get_fragments():
-        length = os.path.getsize(fragment.path)
+    for fragment, length in zip(fragments, (file.size for file in files), strict=True):
         pieces = fragment.split_by_row_group() if length > size else [fragment]
         for piece in pieces:
             waiting.append(piece)

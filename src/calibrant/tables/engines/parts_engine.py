@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
+from calibrant.core.stores import located
 from calibrant.tables.sources import parts_of
 
 __all__ = ["CLUSTER", "READS", "Parts", "batches", "kinds", "open_files"]
@@ -38,7 +38,7 @@ class Parts:
 
 def open_files(paths: Sequence[str]) -> Parts:
     """The table of these files; no rows are read yet."""
-    files = [Path(path) for path in paths]
+    files = [located(path) for path in paths]
     return Parts(lambda: parts_of(files))
 
 
