@@ -9,7 +9,7 @@ import io
 import re
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -38,7 +38,7 @@ PATTERN = {
     "*": r"(?!(?<=/)\.)[^/]*",
     "?": r"(?!(?<=/)\.)[^/]",
 }
-EXTRA, BLOCK = "stores", 2**20
+EXTRA, BLOCK = "stores", 2**22
 
 
 def located(path: Any) -> Any:
@@ -209,13 +209,15 @@ class Address:
         """Raise an error if nothing may be written here."""
         if self.scheme in WEB:
             raise InputError(f"{self} is on the web, which is only read; write to another place.")
-        bucket = replace(self, place=self.place.partition("/")[0])
-        if self.scheme in OBJECTS and bucket._kind() == "NotFound":
-            raise FileNotFoundError(f"{self} is in a bucket that does not exist; create it first.")
         if not overwrite and self.exists():
             raise FileExistsError(
                 f"{self} exists and is not overwritten; pass overwrite=True or another path."
             )
+        bucket, kind = replace(self, place=self.place.partition("/")[0]), "Directory"
+        with suppress(InputError):  # some may write but not look
+            kind = bucket._kind() if self.scheme in OBJECTS else kind
+        if kind == "NotFound":
+            raise FileNotFoundError(f"{self} is in a bucket that does not exist; create it first.")
 
     def _put(self, local: Path) -> None:
         arrow, (system, name) = import_extra("pyarrow.fs", "", EXTRA), self.store
@@ -240,8 +242,8 @@ class Address:
         """A file of the same store."""
         system, own = self.store
         host, _, path = self.place.rstrip("/").partition("/")
-        place = f"{host}/{name[len(own) - len(path) :].lstrip('/')}"
-        made = replace(self, place=place, is_listed=True)
+        below = f"{host}/{name[len(own) - len(path) :].lstrip('/')}"
+        made = replace(self, place=self.place if name == own else below, is_listed=True)
         vars(made)["store"] = (system, name)
         return made
 
@@ -349,5 +351,7 @@ class _Web:
         return bool(self.info(path))
 
     def open(self, path: str, mode: str) -> Any:
-        parts = self.info(path).get("partial") is True
-        return self.system.open(path, mode) if parts else io.BytesIO(self.system.cat_file(path))
+        begin = self.system.cat_file(path, start=0, end=1)
+        if len(begin) > 1:
+            return io.BytesIO(begin)
+        return self.system.open(path, mode, cache_type="none")

@@ -44,12 +44,9 @@ def paths_of(path: str | Path | Address | list[Any]) -> list[Any]:
         found = sorted(place.files(ENDINGS), key=natural_order)
     else:
         matches = map(Path, glob(str(place), recursive=True)) if is_pattern(place) else [place]
-        files = (
-            file
-            for match in sorted(matches, key=natural_order)
-            for file in (_inside(match) if match.is_dir() else [match])
-        )
-        found = [*dict.fromkeys(files)]  # ** matches a folder and what is in it
+        # ** matches a folder and what is in it.
+        files = {p for match in matches for p in (_inside(match) if match.is_dir() else [match])}
+        found = sorted(files, key=natural_order)
     if not found:
         raise InputError(f"{place} must hold files that end in {', '.join(ENDINGS)}; it has none.")
     return found
