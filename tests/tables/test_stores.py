@@ -26,7 +26,6 @@ from calibrant.core.stores import Address, located, without_secrets
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
 from calibrant.monitoring import Lock, read_lock
 from calibrant.reporting.paper import figure
-from calibrant.tables.engines.file_tasks import file_tasks, fold_task
 from calibrant.tables.paths import paths_of
 from calibrant.tables.sources import open_source, parts_of
 
@@ -346,20 +345,53 @@ def test_slices_are_written_and_resumed_in_a_store(written, local, run):
     assert "exists" in run(*words, "-o", f"{written}/slices.parquet", code=1).output
 
 
-def test_python_saves_and_loads_at_an_address(written, local):
+@pytest.fixture(scope="module")
+def made():
+    """A calibrator, a report and a figure of 300 rows."""
     rng = np.random.default_rng(0)
     p = rng.random(300)
     y = (rng.random(300) < p).astype(int)
-    fitted = cb.TemperatureScaling().fit(p, y)
+    return cb.TemperatureScaling().fit(p, y), cb.report(y, p), figure(y, p)
+
+
+def test_python_saves_and_loads_at_an_address(written, made):
+    fitted, report, drawing = made
     place = fitted.save(f"{written}/model.calibrant")
     assert str(place) in f"{written}/model.calibrant"
     assert cb.load(place).temperature_ == fitted.temperature_
-    report = cb.report(y, p)
     assert report.save(f"{written}/page.md").read_bytes() == report.to_markdown().encode()
-    saved = figure(y, p).save(f"{written}/figure.svg")
-    assert b"<svg" in saved.read_bytes()
+    assert b"<svg" in drawing.save(f"{written}/figure.svg").read_bytes()
     lock = Lock.of(fitted, model="v1").write(f"{written}/lock.json")
     assert read_lock(lock).models == ["v1"]
+
+
+VALUES = (
+    ("1", "-2"), ("01", "2"), ("1.5", "2"), ("true", "false"), ("a", "1"), ("x%20y", "z"),
+    ("2026-01-01", "2026-02-01"), ("2026-01-01 10:00:00", "2026-01-02 10:00:00"),
+    ("__HIVE_DEFAULT_PARTITION__", "3"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("values", VALUES)
+def test_names_of_folders_are_values_of_one_type(tmp_path, values):
+    """Stores are read by pyarrow, local files by Polars where it is installed."""
+    pytest.importorskip("polars")
+    import pandas as pd
+    import pyarrow as pa
+
+    from calibrant.tables.engines import arrow_engine, polars_engine
+
+    for value in values:
+        (tmp_path / f"k={value}").mkdir()
+        pd.DataFrame({"x": [1]}).to_parquet(tmp_path / f"k={value}" / "part.parquet")
+    files = [str(path) for path in paths_of(tmp_path)]
+    found, expected = (
+        [b.column("k") for b in engine.batches(engine.open_files(files), ["k"], ordered=True)]
+        for engine in (arrow_engine, polars_engine)
+    )
+    one, other = (pa.concat_arrays(parts) for parts in (found, expected))
+    assert one.to_pylist() == other.to_pylist()
+    assert str(one.type).removeprefix("large_") == str(other.type).removeprefix("large_")
 
 
 def test_questions_are_read_at_an_address(store, local):
@@ -396,21 +428,24 @@ def test_a_file_that_changed_is_not_resumed(kind, local, tmp_path, request):
                 cb.evaluate(place, **options)
 
 
-def test_tasks_of_a_cluster_take_addresses(s3, local):
-    from calibrant.tables.columns import layout
-    from calibrant.tables.engines.choosing import choose, columns_of, files, fold
-    from calibrant.tables.kernel import Kernel
+def test_dask_reads_an_address(s3, local, tmp_path):
+    pytest.importorskip("dask.dataframe")
+    import dask
+    import pandas as pd
 
-    source = files("s3://bucket/a/logs")
-    named = {"label": "label", "probabilities": "p_*", "score": None, "predicted": None}
-    columns = layout(columns_of(source, choose(source, "auto")), by="day", **named)
-    kernel = Kernel(columns, 15)
-    state = kernel.empty()
-    for task in file_tasks(source):
-        state += fold_task(pickle.loads(pickle.dumps(task)), kernel)
-    expected = fold(choose(source, "auto"), source, kernel)
-    assert state.rows == expected.rows
-    np.testing.assert_allclose(state.bins, expected.bins, rtol=1e-12)
+    fitted = cb.TemperatureScaling().fit(np.eye(3)[[0, 1, 2, 0]] * 0.4 + 0.2, [0, 1, 2, 1])
+    source = "s3a://bucket/a/logs/*/part1?.parquet"
+    with dask.config.set(scheduler="synchronous"):
+        found = cb.evaluate(source, by="batch", engine="dask", **ASKED).frame()
+        made = cb.tables.apply(
+            fitted, source, tmp_path / "made", probabilities="p_*", engine="dask"
+        )
+    here = f"{local}/logs/*/part1?.parquet"
+    expected = cb.evaluate(here, by="batch", **ASKED).frame()
+    pd.testing.assert_frame_equal(found, expected, rtol=1e-12)
+    there = pd.read_parquet(made)
+    assert len(there) == 400
+    assert sorted(there["batch"].unique()) == [10, 11]
 
 
 # -- Only what is needed is read, and files are found as local ones --------------------------------

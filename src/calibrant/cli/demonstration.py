@@ -77,6 +77,7 @@ def demonstrate(output: Path, whole: bool, as_json: bool, force: bool) -> None:
         title=f"Demo: {first.name}",
     )
     found.save(output, overwrite=force)
+    where = output.resolve() if isinstance(output, Path) else output
     if as_json:
         click.echo(json.dumps(results, indent=1))
         return
@@ -92,7 +93,7 @@ def demonstrate(output: Path, whole: bool, as_json: bool, force: bool) -> None:
     verdict = found.to_dict()["verdict"]
     say(
         f"\n{first.name}: {verdict['state']}\n{verdict['sentence']}\n→ {verdict['action']}\n\n"
-        f"Next, with a table of your own:\n{NEXT}\n\nOpen the report: {output.resolve()}"
+        f"Next, with a table of your own:\n{NEXT}\n\nOpen the report: {where}"
     )
 
 

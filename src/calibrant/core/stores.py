@@ -25,7 +25,7 @@ __all__ = ["Address", "in_one_store", "located", "stamp", "unpacked", "without_s
 #: A drive of Windows has one letter.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 #: Stores of pyarrow; the rest are fsspec's. In those of OBJECTS a file exists once it is complete.
-OBJECTS = ("s3", "gs", "gcs", "abfs", "abfss")
+OBJECTS = ("s3", "s3a", "gs", "gcs", "abfs", "abfss")
 ARROW, WEB = (*OBJECTS, "hdfs", "viewfs"), ("http", "https")
 #: "user:password@", where the password may hold a slash, or "user@"; a port is no password.
 USER = re.compile(r"[^/@:]*:(?!\d{1,5}(/|$))[^?]*@|[^/@]*@|")
@@ -292,7 +292,8 @@ def _store(address: Address) -> tuple[Any, str]:
     arrow, begin = import_extra("pyarrow.fs", feature, EXTRA), f"{address.scheme}://{address.user}"
     if address.scheme in ARROW:
         host, _, path = address.place.partition("/")
-        system, root = arrow.FileSystem.from_uri(f"{begin}{host}/{address.query}")
+        root = f"{begin}{host}/{address.query}".replace("s3a://", "s3://")
+        system, root = arrow.FileSystem.from_uri(root)
         return system, f"{root.rstrip('/')}/{path}".rstrip("/")
     core = import_extra("fsspec.core", feature, EXTRA)
     try:

@@ -489,8 +489,9 @@ def read_lock(path: str | Path) -> Lock:
     >>> again.fitted.thresholds_ == lock.fitted.thresholds_
     True
     """
+    written = located(path).read_bytes()
     try:
-        content = json.loads(located(path).read_bytes().decode("utf-8"))
+        content = json.loads(written.decode("utf-8"))
         known = content["format"] == FORMAT and content["version"] == VERSION
         held, text = base64.b64decode(content["object"]), content["text"]
         models, swaps = content["models"], int(content["swaps"])

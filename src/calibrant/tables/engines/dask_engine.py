@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from calibrant.core.extras import import_extra
+from calibrant.core.stores import in_one_store
 from calibrant.tables.engines.file_tasks import file_tasks, fold_task
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ FEATURE = "engine='dask'"
 
 def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files; no rows are read yet."""
-    return import_extra("dask.dataframe", FEATURE, "dask").read_parquet(list(paths))
+    names, system = in_one_store(paths)
+    own = {} if system is None else {"filesystem": system}
+    return import_extra("dask.dataframe", FEATURE, "dask").read_parquet(names, **own)
 
 
 def kinds(table: Any) -> dict[str, str]:

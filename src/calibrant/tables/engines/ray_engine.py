@@ -4,6 +4,7 @@ import pickle
 from typing import Any
 
 from calibrant.core.extras import import_extra
+from calibrant.core.stores import in_one_store
 
 __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
 
@@ -13,7 +14,8 @@ FEATURE = "engine='ray'"
 
 def open_files(paths: Any) -> Any:
     """The table of these Parquet files; no rows are read yet."""
-    return import_extra("ray.data", FEATURE, "ray").read_parquet(list(paths))
+    names, system = in_one_store(paths)
+    return import_extra("ray.data", FEATURE, "ray").read_parquet(names, filesystem=system)
 
 
 def kinds(table: Any) -> Any:

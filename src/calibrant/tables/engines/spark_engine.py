@@ -40,7 +40,7 @@ def open_files(paths: Any) -> Any:
     """The table of these Parquet files; no rows are read yet."""
     sql = import_extra("pyspark.sql", FEATURE, "spark")
     reader, root = sql.SparkSession.builder.getOrCreate().read, hive_root(paths)
-    return (reader if root is None else reader.option("basePath", root)).parquet(*paths)
+    return (reader if root is None else reader.option("basePath", root)).parquet(*map(str, paths))
 
 
 def kinds(table: Any) -> Any:
