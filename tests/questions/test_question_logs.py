@@ -107,7 +107,7 @@ def test_logs_of_inspect():
             "target": target,
             "scores": {
                 "other": {"value": 1.0, "answer": "X"},
-                "choice": {"value": "C", "answer": answer, "explanation": "..."},
+                "choice": {"value": "CI"[answer != "A"], "answer": answer, "explanation": "..."},
             },
         }
 
@@ -124,3 +124,18 @@ def test_logs_of_inspect():
     assert found.item.names.tolist() == ["s1", "s2"]
     assert found.of_right.tolist() == pytest.approx([2.5 / 3.0, 0.5 / 2.0])
     assert found.model.names.tolist() == ["openai/gpt"]
+
+
+def test_an_answer_that_the_scorer_calls_right_is_the_target():
+    def sample(value, answer):
+        return {"id": 1, "target": "4", "scores": {"judge": {"value": value, "answer": answer}}}
+
+    texts = [
+        sample("C", "It is 4."),
+        sample(1.0, "four"),
+        sample("I", "It is 5."),
+        sample(0, "4.0"),
+    ]
+    log = {"eval": {"task": "sums", "model": "m"}, "samples": texts}
+    found = read_questions(inspect_samples(log))
+    assert found.answers()[0]["4"] == found.of_right[0] == pytest.approx(2.5 / 6.0)

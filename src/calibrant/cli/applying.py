@@ -201,9 +201,10 @@ def _calibrated(
         refuse_unused("needs forecasts of a number, whose intervals it adds", "levels")
     _refuse_other_rows(rule, fitted, data, source)
     if KINDS.get(output.suffix.lower()) is not type(source):
+        own = KINDS.get(source.path.suffix.lower()) is type(source)
         raise click.UsageError(
-            f"the output must be a .{source.kind} file like FILE, and not compressed; got"
-            f" {output.name}."
+            f"the output must be a .{source.kind} file{' like FILE' if own else ''}, and not"
+            f" compressed; got {output.name}."
         )
     made, renamed = (
         (RULED[data.domain](fitted, data, columns), {})

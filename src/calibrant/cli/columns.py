@@ -9,7 +9,9 @@ import numpy as np
 from calibrant.cli.wording import few, say
 from calibrant.core.labels import (
     NO_VALUE,
+    SoftLabels,
     array_of,
+    is_indicator,
     is_missing,
     is_number,
     is_unlabelled,
@@ -30,10 +32,14 @@ __all__ = [
     "UNITS",
     "as_floats",
     "as_risk",
+    "event_last",
     "event_of",
     "find",
     "labels_in",
     "missing_in",
+    "of_array",
+    "of_raters",
+    "rater_columns",
     "refuse_absent",
     "refuse_other",
     "refuse_unsaid",
@@ -417,3 +423,53 @@ def refuse_other(target: str, columns: "Columns") -> None:
             f"--target must be the event, because slices read one column as its risk; got"
             f" {target!r}; leave it out, and name the event with --positive."
         )
+
+
+#: Columns of the shares, or numbers of votes, of several raters, one for each class.
+RATERS = ("share_*", "votes_*")
+
+
+def rater_columns(source: Any, label: str | None) -> dict[str, str]:
+    """Return the columns of raters, each with its class: those that --label means by a star, or the
+    usual ones of a table without labels.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> rater_columns(SimpleNamespace(content=["p_a", "share_a", "share_b"]), None)
+    {'share_a': 'a', 'share_b': 'b'}
+    """
+    labelled = any(name in source.content for name in ARRAYS["label"])
+    patterns = (label,) if label is not None else () if labelled else RATERS
+    return next((own for one in patterns if (own := starred(source.content, one))), {})
+
+
+def of_raters(values: np.ndarray, classes: Any, path: Any, called: str) -> SoftLabels:
+    """Return the labels of raters from shares (n, K), or from numbers of votes, with a note."""
+    one = values.shape[1] == 1
+    if not one and (values > 1.0).any() and (values % 1.0 == 0.0).all():
+        say(
+            f"{path}: the votes in {called} are divided by their sums: a row counts once.", err=True
+        )
+        values = values / np.maximum(np.abs(values).sum(axis=1, keepdims=True), 1.0)
+    found = SoftLabels(values[:, 0] if one else values)
+    found.names = None if one else classes
+    return found
+
+
+def of_array(labels: Any, path: Any) -> Any:
+    """Return an array of labels; one of a column for each class as shares, unless it marks classes
+    by 0 and 1.
+    """
+    several = getattr(labels, "ndim", 1) == 2 and labels.shape[1] > 1
+    if not several or labels.dtype.kind not in "fiu" or is_indicator(labels):
+        return labels
+    return of_raters(labels.astype(np.float64), None, path, "the labels")
+
+
+def event_last(names: Sequence[Any] | None, positive: str | None, path: Any) -> list[Any] | None:
+    """Return two classes with the event last, which one column of risks is of; None for None."""
+    event = None if names is None else event_of(names, positive, path)
+    if names is not None and event is None:
+        refuse_unsaid(names, path)
+    return None if names is None else [*(name for name in names if name != event), event]

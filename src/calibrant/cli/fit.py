@@ -177,7 +177,7 @@ def _fitted(
             groups,
             reference,
         )
-        record = clustered(data.record(of_rows, **training), column_of(data, cluster))
+        record = clustered(data.record(of_rows, soft=True, **training), column_of(data, cluster))
         fitted: Any = fit_clone(calibrator, record)
         if names is not None:
             fitted.feature_names_ = names

@@ -1,7 +1,7 @@
 """Forecasts of a number in files, with the outcomes; and logs of answers to questions: read,
 calibrated in their own form, and decided.
 
-Forecasts are mean and std, quantiles or samples. Logs are JSON lines.
+Forecasts are mean and std, quantiles or samples. Logs are JSON lines, or logs of other tools.
 """
 
 import re
@@ -29,11 +29,11 @@ from calibrant.errors import InputError
 from calibrant.monitoring.promises import Lock
 from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.evaluation_logs import lm_eval_samples
-from calibrant.questions.record import SHOWN, entries_of, fields_in, nested_in
+from calibrant.questions.evaluation_logs import inspect_samples, lm_eval_samples
+from calibrant.questions.record import OTHER, SHOWN, entries_of, fields_in, nested_in
 from calibrant.questions.values import Batch, Fields, is_a
 from calibrant.tables.columns import quantile_levels
-from calibrant.tables.sources import reading_file
+from calibrant.tables.sources import KINDS, JsonlSource, reading_file
 
 if TYPE_CHECKING:
     from calibrant.cli.options import Columns
@@ -43,6 +43,8 @@ __all__ = ["OUTCOMES", "ForecastFile", "QuestionFile", "certified", "decided"]
 
 #: Kinds of files whose rows have the same columns.
 TABLES = ("csv", "parquet")
+#: Endings of the logs of Inspect.
+INSPECT = (".eval", ".json")
 #: Files of the Language Model Evaluation Harness: ``samples_TASK_DATE.jsonl``.
 HARNESS_FILE = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\d(T[^_]*)?)?\.jsonl(\.gz)?")
 OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
@@ -324,8 +326,9 @@ OTHERS = (
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionFile(DataFile):
-    """Log of answers to questions: JSON lines in any form of ``read_questions`` or samples of the
-    Language Model Evaluation Harness, or a table with the columns question and confidence.
+    """Log of answers to questions: JSON lines in any form of ``read_questions``, samples of the
+    Language Model Evaluation Harness, a log of Inspect, or a table with the columns question and
+    confidence.
     """
 
     questions: Questions
@@ -435,8 +438,9 @@ class QuestionFile(DataFile):
         return self.questions
 
     def same_outcomes(self, ours: Any, theirs: Any) -> np.ndarray:
-        """Compare the names of the true options."""
-        return np.array(ours.outcomes(), dtype=object) == np.array(theirs.outcomes(), dtype=object)
+        """Compare the names of the true options; one that was not sampled may be any."""
+        mine, others = (np.array(one.shared_outcomes(), object) for one in (ours, theirs))
+        return (mine == others) | (mine == OTHER) | (others == OTHER)
 
     def calibrated(
         self, fitted: Any, columns: Columns, levels: Any, beside: dict[str, Any]
@@ -472,6 +476,19 @@ def _rows_in(source: Any) -> Batch:
         return Batch(rows, "row", range(len(rows)))
     batch = Batch(source.objects, "line", source.lines)
     return _samples(source.path, batch) if _of_harness(batch.objects[0]) else batch
+
+
+def _of_inspect(path: Path, _: Any) -> JsonlSource:
+    """Open a log of Inspect as rows of JSON lines, one a sample."""
+    if not (rows := list(inspect_samples(path))):
+        raise InputError(
+            f"{path} must have samples with an answer of the first scorer; it has none; choose"
+            " another in Python, inspect_samples(log, scorer=NAME)."
+        )
+    return JsonlSource.of_objects(rows, [*range(1, len(rows) + 1)], path)
+
+
+KINDS |= dict.fromkeys(INSPECT, _of_inspect)
 
 
 def _samples(path: Path, batch: Batch) -> Batch:

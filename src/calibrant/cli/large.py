@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from calibrant.cli.choosing import chosen, fitting
-from calibrant.cli.columns import as_floats, labels_in
+from calibrant.cli.columns import as_floats, labels_in, rater_columns
 from calibrant.cli.options import Columns
 from calibrant.cli.predictions import (
     column_order,
@@ -378,7 +378,8 @@ def _floats(names: list[str], made: Any, part: Any) -> Any:
 
 def _headed(first, columns, prefer):
     """Return (names of predictions, label and weight) and the classes; None for another kind."""
-    if columns.unit not in (None, "probability", "logit") or columns.predicted:
+    raters = rater_columns(first, columns.label)
+    if columns.unit not in (None, "probability", "logit") or columns.predicted or raters:
         return None
     data: Any = read_source(first, columns, labels=False, prefer=prefer)
     if data.domain not in COUNTED:

@@ -2,13 +2,14 @@
 training rows of a model with features of the rows of a log, for distances between the two.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
+from calibrant import metrics
 from calibrant.cli.choosing import (
     chosen,
     fold_progress,
@@ -37,10 +38,12 @@ from calibrant.cli.predictions import (
     names_in_option,
 )
 from calibrant.cli.wording import few, say, shown
-from calibrant.core.groups import WeightKind
-from calibrant.core.labels import is_missing, places
+from calibrant.core.groups import WeightKind, clustered
+from calibrant.core.labels import SoftLabels, is_missing, places
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.errors import InputError
+from calibrant.reporting.compared_scores import Measure, score_table
+from calibrant.reporting.report import Report
 from calibrant.tables.columns import event_places, starred
 from calibrant.tables.sources import open_source
 
@@ -253,6 +256,8 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     """Compute the report on rows in memory."""
     own = None if asked.test is not None else asked.cluster
     data = read_any(file, asked.columns, cluster=own, prefer=getattr(loaded, "inputs", None))
+    if isinstance(data.labels, SoftLabels) and asked.default is not None:
+        return _of_shares(data, asked)
     held_out = None
     if asked.test is not None:
         held_out = read_any(
@@ -317,6 +322,49 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
             progress=step,
             **options,
         )
+
+
+#: Options that need one label a row, and the verdict on shares of raters.
+OF_LABELS = ("method", "calibrator", "test", "reference", "features")
+NOT_JUDGED = {
+    "state": "not judged",
+    "sentence": "The labels are shares of raters, which no test takes.",
+    "action": "Fit a calibrator with `calibrant fit`, and measure it on new rows.",
+}
+
+
+def _of_shares(data: Any, asked: Asked) -> Report:
+    """Measure predictions by shares of raters, with the scores that take them."""
+    if given := [name for name in OF_LABELS if getattr(asked, name)]:
+        raise click.UsageError(
+            f"--{given[0]} needs one label a row, and {data.path.name} has shares of raters; leave"
+            " it out, or `fit` a calibrator, `apply` it to new rows and measure those."
+        )
+    target, record = data.asked(asked.target), data.record(soft=True)
+    measured = (metrics.brier_score, metrics.expected_calibration_error)
+    if target not in ("answer", "classes"):
+        P, s = (np.column_stack([1.0 - one, one]) for one in record.pair(target))
+        record = replace(record, values=P, kind="probability", shares=s, classes=np.arange(2))
+        measured = (
+            metrics.event_brier_score,
+            metrics.observed_expected_ratio,
+            metrics.positive_class_calibration_error,
+        )
+    *proper, expected = measured
+    expected = expected if asked.bins is None else expected.with_options(n_bins=asked.bins)
+    rows = clustered(record, cluster := column_of(data, asked.cluster), asked.weight_kind)
+    scores = [Measure(one, 1000) for one in (metrics.log_loss, *proper, expected)]
+    clusters = None if cluster is None else len(np.unique(cluster.astype(str)))
+    return Report(
+        {
+            "data": {"n": len(record), "n_classes": record.n_classes, "clusters": clusters},
+            "calibrator": {"name": "none", "evaluation": "none"},
+            "metrics": [asdict(one) for one in score_table(rows, None, scores)],
+            "cautions": [],
+            "by_class": None,
+            "verdict": NOT_JUDGED,
+        }
+    )
 
 
 def _columns_of_test(asked: Asked, data: Any) -> Columns:

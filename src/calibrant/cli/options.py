@@ -56,7 +56,8 @@ __all__ = [
 def next_apply(saved: Path, file: Path, named: str) -> None:
     """Print the command that applies what was saved to a new table like ``file``."""
     kind = file.suffix or ".csv"
-    words = f"apply {shlex.quote(str(saved))} new{kind} -o {named}{kind}"
+    written = ".jsonl" if kind in (".eval", ".json") else kind
+    words = f"apply {shlex.quote(str(saved))} new{kind} -o {named}{written}"
     next_command(words, "label", "positive", "predicted", "model_version")
 
 

@@ -27,14 +27,14 @@ from calibrant.cli.wording import few, say
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Domain
 from calibrant.core.groups import NamedColumns
-from calibrant.core.labels import label_key, places
+from calibrant.core.labels import SoftLabels, label_key, places
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.stores import located
 from calibrant.errors import InputError, warn
 from calibrant.tables import sources
-from calibrant.tables.columns import starred, whole_numbers
+from calibrant.tables.columns import class_names, starred, whole_numbers
 from calibrant.tables.paths import paths_of
 
 __all__ = [
@@ -101,8 +101,11 @@ class PredictionFile(DataFile):
     def names_in(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> list[str]:
         """Return the names of predictions, labels, weights and answers."""
         names = list(_found(source, columns, prefer)[0])
-        given = (("label", columns.label), ("weight", columns.weight)) if labels else ()
-        names += [key for what, name in given if (key := key_of(source, name, what)) is not None]
+        raters = table_columns.rater_columns(source, columns.label) if labels else {}
+        label = None if raters else columns.label
+        given = (("label", label), ("weight", columns.weight)) if labels else ()
+        keys = (key_of(source, name, what) for what, name in given)
+        names += [*raters, *(key for key in keys if key is not None)]
         return names + ([source.require(columns.predicted)] if columns.predicted else [])
 
     @classmethod
@@ -123,22 +126,23 @@ class PredictionFile(DataFile):
         y = _labels(source, columns, path, classes) if labels else None
         weight = _optional(source, columns.weight, "weight") if labels else None
         if source.kind == "csv":
-            y, classes = (y, classes) if columns.predicted else table_columns.same_kind(y, classes)
+            apart = columns.predicted or isinstance(y, SoftLabels)
+            y, classes = (y, classes) if apart else table_columns.same_kind(y, classes)
             weight = (
                 None
                 if weight is None
                 else table_columns.as_floats(weight, columns.weight or "weight", path)
             )
         if (
-            y is not None
+            not isinstance(y, SoftLabels | None)
             and classes is not None
             and columns.classes is None
             and source.kind not in ("npz", "npy")
         ):
             _require_named(y, classes, path)
-        outcome = (
-            key_of(source, columns.label, "label") if labels and source.kind != "npy" else None
-        )
+        outcome = table_columns.rater_columns(source, columns.label) if labels else ()
+        if labels and not outcome and source.kind != "npy":
+            outcome = [key_of(source, columns.label, "label")]
         data = cls(
             path=path,
             values=values,
@@ -148,7 +152,7 @@ class PredictionFile(DataFile):
             weight=weight,
             source=source,
             names=names,
-            outcome=() if outcome is None else (outcome,),
+            outcome=tuple(outcome),
         )
         return _with_event(data, columns) if values.ndim in (1, 2) else data
 
@@ -266,7 +270,7 @@ class PredictionFile(DataFile):
     @property
     def own_classes(self) -> list[Any]:
         """The labels in column order; whole numbers if the classes have no names."""
-        booleans = self.labels is not None and {
+        booleans = not isinstance(self.labels, SoftLabels | None) and {
             type(label) for label in np.asarray(self.labels).tolist()
         } == {bool}
         n_classes = 2 if self.values.ndim == 1 else self.values.shape[1]
@@ -313,7 +317,10 @@ def _with_event(data, columns):
     unit = columns.unit or data.inputs
     values, inputs = as_risk(data.values, unit, name, data.path)
     data = replace(data, values=values, inputs=inputs, unit=unit)
-    if columns.classes is None and data.labels is not None:
+    if isinstance(data.labels, SoftLabels):
+        last = table_columns.event_last(data.labels.names, columns.positive, data.path)
+        data = replace(data, classes=data.classes or last)
+    elif columns.classes is None and data.labels is not None:
         y, classes = two_labels(data.labels, columns.positive, data.path)
         data = replace(data, labels=y, classes=classes)
     return replace(data, event=data.own_classes[1])
@@ -381,7 +388,12 @@ def _labels(source, columns, path, classes):
                 f"{path} holds no labels; pass the file that does: {columns.label_option}"
                 " LABELS.npy."
             )
-        return sources.open_source(located(columns.label)).content["values"]
+        found = sources.open_source(located(columns.label)).content["values"]
+        return table_columns.of_array(found, path)
+    if raters := table_columns.rater_columns(source, columns.label):
+        shares = [as_floats(source.column(name), name, path) for name in raters]
+        named = class_names(raters.values())
+        return table_columns.of_raters(np.column_stack(shares), named, path, few(raters))
     found = _optional(source, columns.label, "label")
     if found is None:
         raise InputError(
@@ -391,7 +403,9 @@ def _labels(source, columns, path, classes):
     name = key_of(source, columns.label, "label")
     named = [*columns.declared, *map(str, classes or ())]
     require_all(missing_in(source, name, named), name, path, "a label")
-    return found if columns.predicted is None else _right(source, name, columns.predicted)
+    if columns.predicted is None:
+        return table_columns.of_array(found, path)
+    return _right(source, name, columns.predicted)
 
 
 def _right(source, label, predicted):

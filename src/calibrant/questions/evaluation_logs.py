@@ -2,11 +2,16 @@
 samples of the Language Model Evaluation Harness, and reports of pydantic-evals.
 """
 
+import json
+import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, cast
 
-from calibrant.questions.values import Fields, batches, reading_row
+from calibrant.errors import InputError
+from calibrant.questions.values import Fields, batches, is_a, reading_row
+from calibrant.tables.sources import reading_file
 
 __all__ = ["decision_answers", "inspect_samples", "lm_eval_samples", "pydantic_cases"]
 
@@ -78,17 +83,16 @@ def _by(held: Any, key: str, value: str | None = None) -> Any:
     )
 
 
-def inspect_samples(
-    log: Mapping[str, Any], *, scorer: str | None = None
-) -> Iterator[dict[str, Any]]:
+def inspect_samples(log: Any, *, scorer: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield a row for each sample of an evaluation log, with the scored answers of all epochs.
 
     Parameters
     ----------
-    log : mapping
-        The JSON of an ``EvalLog``, as ``inspect log dump`` prints it.
+    log : path, or mapping
+        A log of Inspect, ``.eval`` or ``.json``, or its JSON as ``inspect log dump`` prints it.
     scorer : str, optional
-        Name of the scorer whose ``answer`` is read; default the first.
+        Name of the scorer whose ``answer`` is read; default the first. An answer that it calls
+        right (value "C" or 1) is the target, also where it is written otherwise.
 
     Yields
     ------
@@ -107,25 +111,58 @@ def inspect_samples(
     --------
     >>> from calibrant.questions import read_questions
     >>> epochs = [
-    ...     {"id": 1, "target": "A", "scores": {"choice": {"value": "C", "answer": one}}}
-    ...     for one in "AAAB"
+    ...     {"id": 1, "target": "A", "scores": {"choice": {"value": value, "answer": answer}}}
+    ...     for value, answer in zip("CCCI", "AAAB")
     ... ]
     >>> log = {"eval": {"task": "quiz", "model": "m"}, "samples": epochs}
     >>> read_questions(inspect_samples(log)).of_right.round(2).tolist()
     [0.64]
     """
     votes = defaultdict[tuple[Any, str], list[str]](list)
-    with reading_row("log", "the JSON of an EvalLog"):
+    name, log = ("log", log) if is_a(log, Mapping) else (log, _log_in(log))
+    with reading_row(f"{name}", "the JSON of an EvalLog"):
         samples = list(log["samples"])
         shared = {"question": log["eval"]["task"], "model": log["eval"]["model"]}
     for k, one in enumerate(samples):
-        with reading_row(f"sample {k}", "one of an EvalLog"):
+        with reading_row(f"sample {k} of {name}", "one of an EvalLog"):
             scores: dict[str, Any] = one.get("scores") or {}
             score: Any = scores.get(scorer or next(iter(scores), "")) or {}
             if score.get("answer") is not None:
                 target = one["target"] if isinstance(one["target"], str) else one["target"][0]
-                votes[one["id"], target].append(score["answer"])
+                right = score.get("value") in ("C", 1)
+                votes[one["id"], target].append(target if right else score["answer"])
     yield from ({"id": i, "label": y, "samples": own, **shared} for (i, y), own in votes.items())
+
+
+#: The fields of a sample that are read; its messages and events may be long.
+READ = ("id", "target", "scores")
+
+
+def _log_in(path: Any) -> Any:
+    """The log in a file: a zip archive with a member for each sample, or JSON."""
+    remedy = "write it again with `inspect log convert --to json`"
+    with reading_file(path, "a log of Inspect", remedy):
+        archived = zipfile.is_zipfile(path)
+        found = _archived(path) if archived else json.loads(Path(path).read_bytes())
+    if not (is_a(found, dict) and {"eval", "samples"} <= {*found}):
+        fields = ", ".join([*found][:9]) if is_a(found, dict) else f"a {type(found).__name__}"
+        raise InputError(
+            f"{path} must be a log of Inspect, with the fields eval and samples; it holds {fields};"
+            " pass such a log, or name JSON lines .jsonl."
+        )
+    return found
+
+
+def _archived(path: Any) -> dict[str, Any]:
+    with zipfile.ZipFile(path) as archive:
+        # Of two members of one name the later counts. A run that was stopped has no header.
+        names = dict.fromkeys(archive.namelist())
+        head = "header.json" if "header.json" in names else "_journal/start.json"
+        inside = (archive.read(name) for name in names if name.startswith("samples/"))
+        samples = [{k: one[k] for k in READ if k in one} for one in map(json.loads, inside)]
+        # They are written as they end, in another order in each run.
+        samples.sort(key=lambda one: str(one.get("id")).zfill(20))
+        return {**json.loads(archive.read(head)), "samples": samples}
 
 
 def lm_eval_samples(

@@ -28,7 +28,7 @@ def natural_order(name: Any) -> tuple[Any, ...]:
 #: The path that stands for standard input.
 STDIN = Path("-")
 #: Endings of the files of a table; text may be compressed, with a further .gz.
-ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".eval", ".json")
 
 
 def paths_of(path: str | Path | Address | list[Any]) -> list[Any]:
@@ -61,12 +61,13 @@ def is_pattern(path: str | Path) -> bool:
 
 def _inside(folder: Path) -> list[Path]:
     """Return the tables in a folder and its subfolders; names that begin with a dot or an
-    underscore are other programs' notes.
+    underscore are other programs' notes, and so is .json beside other tables.
     """
     files = (file for file in sorted(folder.rglob("*"), key=natural_order) if file.is_file())
-    return [
+    found = [
         file
         for file in files
         if not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
         and Path(file.name.lower().removesuffix(".gz")).suffix in ENDINGS
     ]
+    return [one for one in found if not one.name.lower().endswith((".json", ".json.gz"))] or found
