@@ -197,8 +197,13 @@ def test_what_cannot_be_compared_is_said(run, risks, tmp_path):
     ):
         assert said in run("compare", "a.csv", f"{name}.csv", *asked, code=1).stderr
     assert (
-        "must be of the same task as a.csv"
-        in run("compare", "a.csv", "number.csv", *asked, code=1).stderr
+        "--positive has no effect on forecasts of a number, which number.csv holds"
+        in run("compare", "a.csv", "number.csv", *asked, code=2).stderr
+    )
+    write(tmp_path / "event.csv", risk=models["a"], outcome=y)
+    assert (
+        "must be of the same task as event.csv"
+        in run("compare", "event.csv", "number.csv", *asked[:2], code=1).stderr
     )
     for wrong in (
         ["a.csv"],

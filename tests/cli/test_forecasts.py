@@ -418,3 +418,45 @@ def test_mean_and_std_are_read_beside_several_series(run, tmp_path, forecasts, s
     table = {"store": ["a", "b", "c"] * 100, "y": y, "mean": mean, "std": std, **ends}
     path = write(tmp_path / "f.csv", table)
     assert "300" in run("evaluate", path, *slices).stdout
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--classes", "a,b"),
+        ("--probabilities", "p_*"),
+        ("--positive", "a"),
+        ("--logits", "l_*"),
+        ("--inputs", "percent"),
+    ],
+)
+def test_options_about_classes_are_refused_beside_forecasts(
+    run, tmp_path, forecasts, option, value
+):
+    y, mean, std = forecasts
+    table = {"y": y, "q_0.1": mean - std, "q_0.9": mean + std, "p_a": y, "p_b": y, "l_a": y}
+    path = write(tmp_path / "f.csv", table)
+    for command in (["evaluate"], ["fit", "-o", tmp_path / "m.calibrant"]):
+        said = run(*command, path, "--quantiles", "q_*", option, value, code=2).stderr
+        assert f"{option} has no effect on forecasts of a number" in " ".join(said.split())
+
+
+def test_classes_beside_quantiles_are_refused_in_slices(run, tmp_path, forecasts):
+    y, mean, std = forecasts
+    path = write(tmp_path / "f.csv", {"y": y, "q_0.1": mean - std, "q_0.9": mean + std, "s": y > 0})
+    arguments = (path, "--quantiles", "q_*", "--by", "s", "--classes", "a,b")
+    assert "--classes applies to classification only" in run("evaluate", *arguments, code=1).stderr
+
+
+def test_mean_and_std_beside_quantiles_are_said_to_be_read(run, tmp_path, forecasts):
+    y, mean, std = forecasts
+    table = {"y": y, "mean": mean, "std": std, "q_0.1": mean - 9.0, "q_0.9": mean + 9.0}
+    path = write(tmp_path / "f.csv", table)
+    plain = run("evaluate", path, "--json")
+    assert '--quantiles "q_*" reads these' in plain.stderr
+    named = run("evaluate", path, "--mean", "mean", "--std", "std", "--json")
+    assert "reads these" not in named.stderr
+    assert by_key(json.loads(plain.stdout))["nll"] == by_key(json.loads(named.stdout))["nll"]
+    other = run("evaluate", path, "--quantiles", "q_*", "--json")
+    assert "reads these" not in other.stderr
+    assert json.loads(other.stdout)["metrics"] != json.loads(plain.stdout)["metrics"]

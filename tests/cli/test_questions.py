@@ -400,3 +400,55 @@ def test_calibrated_samples_of_lm_eval_are_read_with_their_new_probabilities(run
             row["before"]["value"] for row in rows if row["key"] == "question_log_loss"
         )
     assert loss["samples_q2.jsonl"] < 0.9 * loss["samples_q.jsonl"]
+
+
+def test_samples_of_lm_eval_without_a_log_probability_are_skipped(run, folder):
+    rng = np.random.default_rng(6)
+    pairs = np.log(rng.dirichlet(np.ones(3), 60)).tolist()
+    samples = [
+        {"doc_id": i, "target": "1", "filtered_resps": [[p, False] for p in row], "resps": []}
+        for i, row in enumerate(pairs)
+    ]
+    samples[2]["filtered_resps"] = [[None, False]] * 3
+    samples[4]["filtered_resps"] = []
+    write(folder / "samples_q.jsonl", samples)
+    said = run("evaluate", "samples_q.jsonl", code=1).stderr
+    assert "2 of 60 rows have none, the first is line 3; pass --skip-missing" in said
+    found = run("evaluate", "samples_q.jsonl", "--skip-missing", "--json")
+    assert "2 of 60 rows are left out" in found.stderr
+    rows = json.loads(found.stdout)["metrics"]
+    loss = next(row["before"]["value"] for row in rows if row["key"] == "question_log_loss")
+    kept = [row[1] for i, row in enumerate(pairs) if i not in (2, 4)]
+    assert loss == pytest.approx(-np.mean(kept))
+
+
+def test_a_confidence_by_name_says_that_questions_are_not_read(run, folder):
+    rng = np.random.default_rng(7)
+    p = rng.random(80).round(3).tolist()
+    lines = [f"{'ab'[i % 2]},{q},{str(rng.random() < q).lower()}" for i, q in enumerate(p)]
+    text = "\n".join(["question,sure,correct", *lines])
+    (folder / "q.csv").write_text(text, encoding="utf-8")
+    named = ("evaluate", "q.csv", "--confidence", "sure", "--label", "correct")
+    said = run(*named).stderr
+    assert "q.csv is read without its questions" in said
+    assert "--task questions reads them" in said
+    found = run(*named[:4], "--task", "questions", "--json")
+    assert "without its questions" not in found.stderr
+    assert json.loads(found.stdout)["metrics"][0]["key"] == "question_accuracy"
+    assert "without its questions" not in run(*named, "--task", "classification").stderr
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("words", [("true", "false"), ("yes", "no"), ("1", "0")])
+def test_a_label_that_contradicts_correct_is_refused_with_its_row(run, folder, kind, words):
+    pd = pytest.importorskip("pandas")
+    right = np.random.default_rng(8).random(50) < 0.6
+    labels = np.where(right, *words)
+    labels[3] = words[int(right[3])]
+    plain = {"question": "a", "confidence": 0.6, "correct": right}
+    for own, code in ((labels, 1), (np.where(right, "Rome", "Bari"), 0)):
+        table = pd.DataFrame({**plain, "label": own})
+        (table.to_csv if kind == "csv" else table.to_parquet)(folder / f"q.{kind}", index=False)
+        said = run("evaluate", f"q.{kind}", code=code).output
+        refused = "'correct' of row 3 must agree with 'label'" in said
+        assert refused is (code == 1)

@@ -146,7 +146,17 @@ def test_parts_add_up_are_saved_and_go_on(files, whole, tmp_path):
     [
         ({"mean": "mu"}, "needs std="),
         ({"mean": "mu", "std": "spread"}, "'spread'"),
-        ({"mean": "mu", "std": "sigma", "probabilities": "p_*"}, "not both"),
+        *(
+            ({"mean": "mu", "std": "sigma", name: value}, f"{name}= applies to classification only")
+            for name, value in {
+                "probabilities": "p_*",
+                "score": "p",
+                "predicted": "answer",
+                "classes": ["a", "b"],
+                "strategy": "mass",
+                "target": "event",
+            }.items()
+        ),
         ({"mean": "mu", "std": "w"}, "must be finite and positive"),
         ({"mean": "model", "std": "sigma"}, "must hold numbers"),
     ],

@@ -439,8 +439,8 @@ def rater_columns(source: Any, label: str | None) -> dict[str, str]:
     >>> rater_columns(SimpleNamespace(content=["p_a", "share_a", "share_b"]), None)
     {'share_a': 'a', 'share_b': 'b'}
     """
-    labelled = any(name in source.content for name in ARRAYS["label"])
-    patterns = (label,) if label is not None else () if labelled else RATERS
+    usual = () if any(name in source.content for name in ARRAYS["label"]) else RATERS
+    patterns = usual if label is None else (label,)
     return next((own for one in patterns if (own := starred(source.content, one))), {})
 
 
@@ -467,9 +467,8 @@ def of_array(labels: Any, path: Any) -> Any:
     return of_raters(labels.astype(np.float64), None, path, "the labels")
 
 
-def event_last(names: Sequence[Any] | None, positive: str | None, path: Any) -> list[Any] | None:
-    """Return two classes with the event last, which one column of risks is of; None for None."""
-    event = None if names is None else event_of(names, positive, path)
-    if names is not None and event is None:
+def event_last(names: Sequence[Any], positive: str | None, path: Any) -> list[Any]:
+    """Return the two classes of raters' columns, the event last: one column of risks is of it."""
+    if (event := event_of(names, positive, path)) is None:
         refuse_unsaid(names, path)
-    return None if names is None else [*(name for name in names if name != event), event]
+    return [*(name for name in names if name != event), event]

@@ -31,8 +31,8 @@ from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, re
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.evaluation_logs import inspect_samples, lm_eval_samples
 from calibrant.questions.record import OTHER, SHOWN, entries_of, fields_in, nested_in
-from calibrant.questions.values import Batch, Fields, is_a
-from calibrant.tables.columns import quantile_levels
+from calibrant.questions.values import Batch, Fields, is_a, text_of, words_of
+from calibrant.tables.columns import quantile_levels, starred
 from calibrant.tables.sources import KINDS, JsonlSource, reading_file
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ __all__ = ["OUTCOMES", "ForecastFile", "QuestionFile", "certified", "decided"]
 
 #: Kinds of files whose rows have the same columns.
 TABLES = ("csv", "parquet")
-#: Endings of the logs of Inspect.
-INSPECT = (".eval", ".json")
 #: Files of the Language Model Evaluation Harness: ``samples_TASK_DATE.jsonl``.
 HARNESS_FILE = re.compile(r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\d(T[^_]*)?)?\.jsonl(\.gz)?")
 OUTCOMES = ("y", "y_true", "target", "label", "labels", "outcome")
+#: Options about classes.
+OF_CLASSES = ("predicted", "inputs", "positive", "probabilities", "logits", "classes")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +107,18 @@ class ForecastFile(DataFile):
         cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
     ) -> "ForecastFile":
         """Read the forecasts of a file, and its outcomes if ``labels``."""
+        if given := [name for name in OF_CLASSES if getattr(columns, name) is not None]:
+            raise click.UsageError(
+                f"--{given[0]} has no effect on forecasts of a number, which {source.path} holds;"
+                " leave it out, or pass another table."
+            )
         names, outputs, levels = _forecast_names(source, columns)
+        if "mean" in names and not cls.named(source, columns) and starred(source.content, "q_*"):
+            say(
+                f"{source.path} has mean and std, which are read, and quantiles;"
+                ' --quantiles "q_*" reads these.',
+                err=True,
+            )
         forecast = _forecast(source, names, outputs, levels)
         outcome = _outcome_names(source, columns, outputs) if labels else []
         weight = _named(source, columns.weight, ARRAYS["weight"])
@@ -318,10 +329,7 @@ def _by_output(names: list[str], values: np.ndarray) -> dict[str, np.ndarray]:
 #: Labels from which a promise for several questions together is worth half of them for calibration.
 ENOUGH = 1000
 #: Options that name columns of other kinds of tables.
-OTHERS = (
-    *("risk", "predicted", "inputs", "positive", "probabilities", "logits", "classes"),
-    *("mean", "std", "quantiles"),
-)
+OTHERS = ("risk", *OF_CLASSES, "mean", "std", "quantiles")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -472,6 +480,11 @@ def _rows_in(source: Any) -> Batch:
     """The rows of a log, with their lines, or with their rows in a table."""
     if source.kind in TABLES:
         columns = {name: _values(source, name) for name in source.content}
+        if {"label", "correct"} <= {*columns}:
+            # Words for true and false must agree with ``correct``, as true and false do.
+            words = [None if one is None else words_of(text_of(one)) for one in columns["label"]]
+            if -1 not in words:
+                columns["label"] = [None if one is None else bool(one) for one in words]
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return Batch(rows, "row", range(len(rows)))
     batch = Batch(source.objects, "line", source.lines)
@@ -488,7 +501,7 @@ def _of_inspect(path: Path, _: Any) -> JsonlSource:
     return JsonlSource.of_objects(rows, [*range(1, len(rows) + 1)], path)
 
 
-KINDS |= dict.fromkeys(INSPECT, _of_inspect)
+KINDS |= {".eval": _of_inspect, ".json": _of_inspect}
 
 
 def _samples(path: Path, batch: Batch) -> Batch:

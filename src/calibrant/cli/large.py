@@ -378,8 +378,8 @@ def _floats(names: list[str], made: Any, part: Any) -> Any:
 
 def _headed(first, columns, prefer):
     """Return (names of predictions, label and weight) and the classes; None for another kind."""
-    raters = rater_columns(first, columns.label)
-    if columns.unit not in (None, "probability", "logit") or columns.predicted or raters:
+    other_labels = columns.predicted or rater_columns(first, columns.label)
+    if columns.unit not in (None, "probability", "logit") or other_labels:
         return None
     data: Any = read_source(first, columns, labels=False, prefer=prefer)
     if data.domain not in COUNTED:

@@ -324,45 +324,43 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
         )
 
 
-#: Options that need one label a row, and the verdict on shares of raters.
-OF_LABELS = ("method", "calibrator", "test", "reference", "features")
-NOT_JUDGED = {
-    "state": "not judged",
-    "sentence": "The labels are shares of raters, which no test takes.",
-    "action": "Fit a calibrator with `calibrant fit`, and measure it on new rows.",
-}
-
-
 def _of_shares(data: Any, asked: Asked) -> Report:
     """Measure predictions by shares of raters, with the scores that take them."""
-    if given := [name for name in OF_LABELS if getattr(asked, name)]:
+    if given := [
+        name
+        for name in ("method", "calibrator", "test", "reference", "features")
+        if getattr(asked, name)
+    ]:
         raise click.UsageError(
             f"--{given[0]} needs one label a row, and {data.path.name} has shares of raters; leave"
             " it out, or `fit` a calibrator, `apply` it to new rows and measure those."
         )
     target, record = data.asked(asked.target), data.record(soft=True)
-    measured = (metrics.brier_score, metrics.expected_calibration_error)
+    measured, error = [metrics.brier_score], metrics.expected_calibration_error
     if target not in ("answer", "classes"):
         P, s = (np.column_stack([1.0 - one, one]) for one in record.pair(target))
         record = replace(record, values=P, kind="probability", shares=s, classes=np.arange(2))
-        measured = (
-            metrics.event_brier_score,
-            metrics.observed_expected_ratio,
-            metrics.positive_class_calibration_error,
-        )
-    *proper, expected = measured
-    expected = expected if asked.bins is None else expected.with_options(n_bins=asked.bins)
-    rows = clustered(record, cluster := column_of(data, asked.cluster), asked.weight_kind)
-    scores = [Measure(one, 1000) for one in (metrics.log_loss, *proper, expected)]
-    clusters = None if cluster is None else len(np.unique(cluster.astype(str)))
+        measured = [metrics.event_brier_score, metrics.observed_expected_ratio]
+        error = metrics.positive_class_calibration_error
+    rows = clustered(record, column_of(data, asked.cluster), asked.weight_kind)
+    measured = [metrics.log_loss, *measured, error.with_options(n_bins=asked.bins or 15)]
+    scores = score_table(rows, None, [Measure(one, 1000) for one in measured])
     return Report(
         {
-            "data": {"n": len(record), "n_classes": record.n_classes, "clusters": clusters},
+            "data": {
+                "n": len(record),
+                "n_classes": record.n_classes,
+                "clusters": asked.cluster and len(np.unique(rows.cluster)),
+            },
             "calibrator": {"name": "none", "evaluation": "none"},
-            "metrics": [asdict(one) for one in score_table(rows, None, scores)],
+            "metrics": [asdict(one) for one in scores],
             "cautions": [],
             "by_class": None,
-            "verdict": NOT_JUDGED,
+            "verdict": {
+                "state": "not judged",
+                "sentence": "The labels are shares of raters, which no test takes.",
+                "action": "Fit a calibrator with `calibrant fit`, and measure it on new rows.",
+            },
         }
     )
 

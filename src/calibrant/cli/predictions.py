@@ -14,6 +14,7 @@ from calibrant.cli.columns import (
     ARRAYS,
     as_floats,
     as_risk,
+    event_last,
     event_of,
     missing_in,
     require_all,
@@ -102,9 +103,8 @@ class PredictionFile(DataFile):
         """Return the names of predictions, labels, weights and answers."""
         names = list(_found(source, columns, prefer)[0])
         raters = table_columns.rater_columns(source, columns.label) if labels else {}
-        label = None if raters else columns.label
-        given = (("label", label), ("weight", columns.weight)) if labels else ()
-        keys = (key_of(source, name, what) for what, name in given)
+        given = (("label", None if raters else columns.label), ("weight", columns.weight))
+        keys = (key_of(source, name, what) for what, name in given if labels)
         names += [*raters, *(key for key in keys if key is not None)]
         return names + ([source.require(columns.predicted)] if columns.predicted else [])
 
@@ -119,6 +119,12 @@ class PredictionFile(DataFile):
     ) -> "PredictionFile":
         """Read the predictions of a file, and its labels if ``labels``."""
         path = source.path
+        if columns.confidence and columns.task is None and "question" in source.content:
+            say(
+                f"{path} is read without its questions, because --confidence names a column of any"
+                f" table; --task questions reads them.",
+                err=True,
+            )
         names, inputs, classes = _found(source, columns, prefer)
         values = _values(source, names)
         if columns.classes is not None:
@@ -126,8 +132,8 @@ class PredictionFile(DataFile):
         y = _labels(source, columns, path, classes) if labels else None
         weight = _optional(source, columns.weight, "weight") if labels else None
         if source.kind == "csv":
-            apart = columns.predicted or isinstance(y, SoftLabels)
-            y, classes = (y, classes) if apart else table_columns.same_kind(y, classes)
+            if not (columns.predicted or isinstance(y, SoftLabels)):
+                y, classes = table_columns.same_kind(y, classes)
             weight = (
                 None
                 if weight is None
@@ -318,7 +324,7 @@ def _with_event(data, columns):
     values, inputs = as_risk(data.values, unit, name, data.path)
     data = replace(data, values=values, inputs=inputs, unit=unit)
     if isinstance(data.labels, SoftLabels):
-        last = table_columns.event_last(data.labels.names, columns.positive, data.path)
+        last = data.labels.names and event_last(data.labels.names, columns.positive, data.path)
         data = replace(data, classes=data.classes or last)
     elif columns.classes is None and data.labels is not None:
         y, classes = two_labels(data.labels, columns.positive, data.path)
@@ -391,9 +397,8 @@ def _labels(source, columns, path, classes):
         found = sources.open_source(located(columns.label)).content["values"]
         return table_columns.of_array(found, path)
     if raters := table_columns.rater_columns(source, columns.label):
-        shares = [as_floats(source.column(name), name, path) for name in raters]
-        named = class_names(raters.values())
-        return table_columns.of_raters(np.column_stack(shares), named, path, few(raters))
+        shares = np.column_stack([as_floats(source.column(one), one, path) for one in raters])
+        return table_columns.of_raters(shares, class_names(raters.values()), path, few(raters))
     found = _optional(source, columns.label, "label")
     if found is None:
         raise InputError(

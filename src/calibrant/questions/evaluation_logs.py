@@ -134,16 +134,11 @@ def inspect_samples(log: Any, *, scorer: str | None = None) -> Iterator[dict[str
     yield from ({"id": i, "label": y, "samples": own, **shared} for (i, y), own in votes.items())
 
 
-#: The fields of a sample that are read; its messages and events may be long.
-READ = ("id", "target", "scores")
-
-
 def _log_in(path: Any) -> Any:
     """The log in a file: a zip archive with a member for each sample, or JSON."""
-    remedy = "write it again with `inspect log convert --to json`"
-    with reading_file(path, "a log of Inspect", remedy):
-        archived = zipfile.is_zipfile(path)
-        found = _archived(path) if archived else json.loads(Path(path).read_bytes())
+    with reading_file(path, "a log of Inspect", "write it with `inspect log convert --to json`"):
+        whole = None if zipfile.is_zipfile(path) else Path(path).read_bytes()
+        found = _archived(path) if whole is None else json.loads(whole)
     if not (is_a(found, dict) and {"eval", "samples"} <= {*found}):
         fields = ", ".join([*found][:9]) if is_a(found, dict) else f"a {type(found).__name__}"
         raise InputError(
@@ -159,7 +154,9 @@ def _archived(path: Any) -> dict[str, Any]:
         names = dict.fromkeys(archive.namelist())
         head = "header.json" if "header.json" in names else "_journal/start.json"
         inside = (archive.read(name) for name in names if name.startswith("samples/"))
-        samples = [{k: one[k] for k in READ if k in one} for one in map(json.loads, inside)]
+        # The messages and events of a sample may be long.
+        read = ("id", "target", "scores")
+        samples = [{k: one[k] for k in read if k in one} for one in map(json.loads, inside)]
         # They are written as they end, in another order in each run.
         samples.sort(key=lambda one: str(one.get("id")).zfill(20))
         return {**json.loads(archive.read(head)), "samples": samples}
@@ -218,11 +215,13 @@ GREEDY = (["True"], ["False"], [True], [False])
 
 def _answer(one: Any) -> dict[str, Any]:
     filtered: list[Any] = one["filtered_resps"]
-    if all(isinstance(pair, list) and pair[1:] in GREEDY for pair in filtered):
-        return {"logprobs": {str(k): float(pair[0]) for k, pair in enumerate(filtered)}}
-    parts: list[list[str]] = [
-        cast(list[str], part) if isinstance(part, list) else [part] for part in filtered
+    parts: list[list[Any]] = [
+        cast(list[Any], part) if isinstance(part, list) else [part] for part in filtered
     ]
+    if any(part[:1] == [None] for part in parts):
+        return {}  # a row without probabilities
+    if all(part[1:] in GREEDY for part in parts):
+        return {"logprobs": {str(k): float(part[0]) for k, part in enumerate(parts)}}
     texts = [text for part in parts for text in part]
     written: list[str] = [text for part in one["resps"] for text in part]
     if texts[:1] == written[:1]:

@@ -268,20 +268,25 @@ def evaluate(
     n_bins = (10 if of_numbers else 15) if n_bins is None else n_bins
     require_count("n_bins", n_bins)
     require_option("strategy", strategy, ("width", "mass"))
-    _refuse(cluster, target, of_numbers)
+    _refuse(cluster)
     source = files(source) or source
     module = choose(source, engine)
     kinds = columns_of(source, module)
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
     if of_numbers:
-        if metrics:
+        of_classes = {
+            "probabilities": probabilities,
+            "score": score,
+            "predicted": predicted,
+            "classes": classes,
+            "target": target,
+            "metrics": metrics or None,
+            "strategy": None if strategy == "width" else strategy,
+        }
+        if given := [name for name, value in of_classes.items() if value is not None]:
             raise InputError(
-                "metrics= applies to classification only; omit it with mean= or quantiles=."
-            )
-        if probabilities is not None or score is not None:
-            raise InputError(
-                "pass mean= and std= or quantiles= (regression), or probabilities= or score="
-                " (classification), not both."
+                f"{given[0]}= applies to classification only; omit it with mean= or quantiles= of"
+                " forecasts."
             )
         kernel = ForecastKernel(
             forecast_layout(kinds, mean=mean, std=std, quantiles=quantiles, **sliced), n_bins
@@ -340,15 +345,11 @@ def _question(
     return None if one_list or len(names) not in (1, 2) else "event"
 
 
-def _refuse(cluster: str | None, target: str | None, of_numbers: bool) -> None:
+def _refuse(cluster: str | None) -> None:
     if cluster is not None:
         raise InputError(
             f"cluster must be None, because tables are evaluated out of core; got {cluster!r}; load"
             " the rows, and use calibrant.report(cluster=) or metric.interval(cluster=)."
-        )
-    if target is not None and of_numbers:
-        raise InputError(
-            "target= applies to classification only; omit it for forecasts of a number."
         )
 
 

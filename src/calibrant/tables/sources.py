@@ -38,7 +38,7 @@ PART_ROWS = 2**17
 
 
 @contextmanager
-def reading_file(path, what, remedy):
+def reading_file(path: Any, what: str, remedy: str) -> Iterator[None]:
     """Turn any error of a library that reads a file into one that names the file."""
     try:
         with warnings.catch_warnings():
