@@ -80,6 +80,7 @@ def test_votes_are_shares_once_divided_by_their_sums(run, tmp_path, votes, kind)
         np.save(tmp_path / "labels.npy", counts)
         arguments += ["--label", "labels.npy"]
     said = run("evaluate", *arguments).output
+    assert "are shares of raters, which no test takes" in said
     assert "are divided by their sums: a row counts once" in said
     expected = metrics.log_loss(SoftLabels(counts / counts.sum(axis=1, keepdims=True)), P)
     assert values_of(run, *arguments)["log_loss"]["value"] == pytest.approx(expected)
@@ -154,6 +155,20 @@ def test_labels_come_before_shares_unless_these_are_named(run, tmp_path, votes):
     soft = metrics.log_loss(SoftLabels(counts / RATERS), P)
     found = values_of(run, "t.csv", "--label", "share_*")
     assert found["log_loss"]["value"] == pytest.approx(soft)
+
+
+def test_rows_without_shares_are_skipped_on_demand(run, tmp_path, votes):
+    P, counts = votes
+    table(tmp_path / "share.csv", P, counts / RATERS, "share")
+    head, first, *lines = (tmp_path / "share.csv").read_text().splitlines()
+    text = [head, ",".join(["", *first.split(",")[1:]]), *lines]
+    (tmp_path / "share.csv").write_text("\n".join(text), encoding="utf-8")
+    assert (
+        "'share_cat' must hold a number in every row" in run("evaluate", "share.csv", code=1).stderr
+    )
+    found = values_of(run, "share.csv", "--skip-missing")
+    expected = metrics.log_loss(SoftLabels(counts[1:] / RATERS), P[1:])
+    assert found["log_loss"]["value"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -358,7 +358,8 @@ def _of_shares(data: Any, asked: Asked) -> Report:
             "by_class": None,
             "verdict": {
                 "state": "not judged",
-                "sentence": "The labels are shares of raters, which no test takes.",
+                "sentence": f"The labels, {few(data.outcome or ['of the file'])}, are shares of"
+                " raters, which no test takes.",
                 "action": "Fit a calibrator with `calibrant fit`, and measure it on new rows.",
             },
         }

@@ -120,11 +120,7 @@ class PredictionFile(DataFile):
         """Read the predictions of a file, and its labels if ``labels``."""
         path = source.path
         if columns.confidence and columns.task is None and "question" in source.content:
-            say(
-                f"{path} is read without its questions, because --confidence names a column of any"
-                f" table; --task questions reads them.",
-                err=True,
-            )
+            say(f"{path} is read without its questions; --task questions reads them.", err=True)
         names, inputs, classes = _found(source, columns, prefer)
         values = _values(source, names)
         if columns.classes is not None:
