@@ -105,7 +105,7 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("no such file: 'ftp://me:word@host/a.csv'")
     "no such file: 'ftp://host/a.csv'"
     """
-    return re.sub(rf"{ADDRESS.pattern}[^\s'\"<>]+", lambda found: str(_address(found[0])), text)
+    return re.sub(rf"{ADDRESS.pattern}[^\s'\"<>]+", lambda match: str(_address(match[0])), text)
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,15 +149,15 @@ class Address:
 
     def exists(self) -> bool:
         """Whether the store has such a file or folder."""
-        return self.is_listed or self._kind() != "NotFound"
+        return self.is_listed or self.kind() != "NotFound"
 
     def is_file(self) -> bool:
         """Whether the store has such a file."""
-        return self.is_listed or self._kind() == "File"
+        return self.is_listed or self.kind() == "File"
 
     def is_dir(self) -> bool:
         """Whether the store has such a folder."""
-        return self._kind() == "Directory"
+        return self.kind() == "Directory"
 
     def open(self, mode: Literal["rb"] = "rb") -> io.BufferedReader:
         """Its bytes, which are read as they are needed."""
@@ -177,7 +177,7 @@ class Address:
         """
         if self.is_listed:
             return [self]
-        (system, name), kind = self.store, self._kind()
+        (system, name), kind = self.store, self.kind()
         if kind == "File":
             return [self._listed(name)]
         named, fixed, shape = name, re.split(r"[*?[]", name)[0], re.escape(name)
@@ -186,7 +186,7 @@ class Address:
             named = fixed.rpartition("/")[0]
         select = import_extra("pyarrow.fs", "", EXTRA).FileSelector(named, recursive=True)
         with self.reached():
-            files = [one.path for one in system.get_file_info(select) if one.is_file]
+            files = [file.path for file in system.get_file_info(select) if file.is_file]
         usual = rf"{shape}(/(?![._])[^/]+)+(?i:{'|'.join(map(re.escape, endings))})(?i:\.gz)?"
         return [
             self._listed(path)
@@ -215,7 +215,7 @@ class Address:
             )
         bucket, kind = replace(self, place=self.place.partition("/")[0]), "Directory"
         with suppress(InputError):  # some may write but not look
-            kind = bucket._kind() if self.scheme in OBJECTS else kind
+            kind = bucket.kind() if self.scheme in OBJECTS else kind
         if kind == "NotFound":
             raise FileNotFoundError(f"{self} is in a bucket that does not exist; create it first.")
 
@@ -232,7 +232,7 @@ class Address:
                 system.delete_file(name)
             system.move(part, name)
 
-    def _kind(self) -> str:
+    def kind(self) -> str:
         """ "File", "Directory" or "NotFound"."""
         system, name = self.store
         with self.reached():
@@ -240,12 +240,12 @@ class Address:
 
     def _listed(self, name: str) -> "Address":
         """A file of the same store."""
-        system, own = self.store
+        system, base = self.store
         host, _, path = self.place.rstrip("/").partition("/")
-        below = f"{host}/{name[len(own) - len(path) :].lstrip('/')}"
-        made = replace(self, place=self.place if name == own else below, is_listed=True)
-        vars(made)["store"] = (system, name)
-        return made
+        below = f"{host}/{name[len(base) - len(path) :].lstrip('/')}"
+        file = replace(self, place=self.place if name == base else below, is_listed=True)
+        vars(file)["store"] = (system, name)
+        return file
 
     @contextmanager
     def reached(self, done: str = "reached") -> Iterator[None]:

@@ -29,13 +29,13 @@ def _folders(names: Sequence[str]) -> Any:
     import pyarrow as pa
     from pyarrow import dataset
 
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for name in names:
         for folder in name.replace("\\", "/").split("/")[:-1]:
             key, mark, value = folder.partition("=")
             if key and mark:
-                found.setdefault(key, set()).update({unquote(value)} - {NO_VALUE})
-    fields = [(name, _type(pa.array(sorted(values)))) for name, values in found.items()]
+                values.setdefault(key, set()).update({unquote(value)} - {NO_VALUE})
+    fields = [(name, _type(pa.array(sorted(texts)))) for name, texts in values.items()]
     return dataset.partitioning(pa.schema(fields), flavor="hive")
 
 

@@ -24,8 +24,8 @@ FEATURE = "engine='dask'"
 def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files; no rows are read yet."""
     names, system = in_one_store(paths)
-    own = {} if system is None else {"filesystem": system}
-    return import_extra("dask.dataframe", FEATURE, "dask").read_parquet(names, **own)
+    options = {} if system is None else {"filesystem": system}
+    return import_extra("dask.dataframe", FEATURE, "dask").read_parquet(names, **options)
 
 
 def kinds(table: Any) -> dict[str, str]:
