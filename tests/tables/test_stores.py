@@ -551,7 +551,7 @@ def _sentence(text):
     words = " ".join(text.split())
     assert words.endswith(".")
     assert not any(part in words for part in (SECRET, "Traceback", "bug in calibrant", "0x7f"))
-    assert len(re.findall(r"\.( |$)", words.replace("?...", ""))) == 1, words
+    assert len(re.findall(r"\.( |$)", words.replace("...", ""))) == 1, words
     return words
 
 
@@ -657,22 +657,26 @@ def test_a_damaged_file_of_a_store_is_named(memory, run):
     assert "memory://a/bad.npz is damaged" in run("evaluate", "memory://a/bad.npz", code=1).output
 
 
-def test_a_connection_lost_while_a_file_is_read_names_the_address(memory, monkeypatch):
-    place = located("memory://a/rows.csv")
+@pytest.mark.parametrize(
+    "words", [f"lost https://u:{SECRET}@host/x?y={SECRET}", f"signature {SECRET}/a of {SECRET}%2Fa"]
+)
+def test_a_connection_lost_while_a_file_is_read_names_the_address(monkeypatch, words):
+    place = located(f"https://host/rows.csv?signature={SECRET}%2Fa")
 
     class Lost:
+        def open_input_file(self, name):
+            return self
+
         def readinto(self, buffer):
-            raise OSError(f"lost https://u:{SECRET}@host/x?y={SECRET}")
+            raise OSError(words)
 
         def close(self):
             """Do nothing."""
 
-    monkeypatch.setitem(
-        vars(place), "store", (type("S", (), {"open_input_file": lambda self, name: Lost()})(), "x")
-    )
-    with pytest.raises(InputError, match=r"memory://a/rows.csv cannot be reached") as caught:
+    monkeypatch.setitem(vars(place), "store", (Lost(), "rows.csv"))
+    with pytest.raises(InputError, match=r"https://host/rows.csv\?... cannot be reached") as caught:
         place.read_bytes()
-    assert SECRET not in str(caught.value)
+    assert SECRET not in _sentence(str(caught.value))
 
 
 def test_one_table_is_in_one_store(s3, memory):

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from secrets import token_hex
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from calibrant.core.extras import import_extra
 from calibrant.errors import InputError, MissingDependencyError
@@ -258,7 +259,8 @@ class Address:
             words = str(error).partition("\n")[0].partition(" (Request ID")[0]
             if isinstance(error, FileNotFoundError):
                 words = "it does not exist"
-            for secret in filter(None, (self.user, self.query)):
+            secrets = f"{self.user}{self.query} {unquote(self.user + self.query)}"
+            for secret in re.findall(r"[^?#&=:@\s]{4,}", secrets):
                 words = words.replace(secret, "...")
             raise InputError(
                 f"{self} cannot be {done} ({without_secrets(words)[:200] or type(error).__name__});"
