@@ -1,0 +1,1 @@
+"""Costs of tables of any size, beside pandas and scikit-learn, DuckDB and Polars."""
