@@ -11,7 +11,8 @@ N rows, ``--only text slices`` runs some of the parts, and ``--store`` keeps the
 - fit, apply: a sigmoid, fitted and applied
 - audit, engines: the rows of ``benchmarks/scale/audit.py`` and ``engines.py``
 - entered: functions and files that ``calibrant evaluate TABLE`` enters
-- pieces: what the arithmetic for 10^10 rows needs besides
+- threads: seconds for 10^6 further rows, with one thread and with two
+- pieces: bytes of rows and slices, seconds of slices and files
 """
 
 import argparse
@@ -19,19 +20,20 @@ import json
 import platform
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from benchmarks.scale.cells import ENVIRONMENT, HEADS, cost, line, measured, module
+from benchmarks.scale.cells import HEADS, cost, line, measured, module, threaded
 from benchmarks.scale.entered import GOALS
-from benchmarks.scale.parts import PARTS, SIZES
+from benchmarks.scale.parts import PARTS, SIZES, THREADED
 
 __all__ = ["STORED", "main"]
 
 STORED = Path(__file__).with_name("measured.json")
 OTHERS = ("audit", "engines")
-PIECES = 1_000_000
+PIECES, FURTHER = 1_000_000, (1_001_000, 5_000_000)
 #: Prints the rows of another file of this folder.
 ROWS = "import json; from benchmarks.scale.{name} import rows; print(json.dumps(rows({rows})))"
 
@@ -55,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    names = [*PARTS, *(name for name in OTHERS if _exists(name)), "entered", "pieces"]
+    names = [*PARTS, *(name for name in OTHERS if _exists(name)), "entered", "threads", "pieces"]
     parser.add_argument("--only", nargs="+", choices=names, default=names)
     parser.add_argument("--rows", type=int, nargs="+", help="rows of the tables")
     parser.add_argument("--repeats", type=int, default=3)
@@ -76,8 +78,7 @@ def _part(name: str, sizes: list[int] | None, repeats: int) -> Any:
         return found
     if name == "pieces":
         rows = max(sizes) if sizes else PIECES
-        threads = {key: value for key, value in ENVIRONMENT.items() if "THREADS" not in key}
-        found = json.loads(cost(module("benchmarks.scale.pieces", rows), threads).text)
+        found = json.loads(cost(module("benchmarks.scale.pieces", rows)).text)
         for what, number in found.items():
             print(f"{what:24} {number:.4g}")
         return found
@@ -87,6 +88,8 @@ def _part(name: str, sizes: list[int] | None, repeats: int) -> Any:
         for row in found:
             print("  ".join(f"{key} {value}" for key, value in row.items()))
         return found
+    if name == "threads":
+        return _threads(sizes or FURTHER, repeats)
     print(HEADS)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
@@ -95,6 +98,20 @@ def _part(name: str, sizes: list[int] | None, repeats: int) -> Any:
                 for row in measured(task, repeats):
                     print(line(row), flush=True)
                     rows.append(row)
+    return rows
+
+
+def _threads(sizes: Sequence[int], repeats: int) -> list[dict[str, Any]]:
+    few, many = (min(sizes), max(sizes)) if len(sizes) > 1 else (sizes[0] // 2, sizes[0])
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for part in PARTS.values():
+            for small, large in zip(part(Path(folder), few), part(Path(folder), many), strict=True):
+                if small.what in THREADED:
+                    rows.append(threaded({few: small, many: large}, repeats))
+                    print(
+                        "  ".join(f"{key} {value}" for key, value in rows[-1].items()), flush=True
+                    )
     return rows
 
 

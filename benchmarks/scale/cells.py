@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-__all__ = ["Cost", "Task", "cost", "line", "measured", "module"]
+__all__ = ["Cost", "Task", "cost", "line", "measured", "module", "threaded"]
 
 #: One thread of each library; byte code is written once, as in an installed package.
 ENVIRONMENT = {
@@ -28,11 +29,12 @@ HEADS = (
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds of a process and those that it started, the largest peak memory of one of them,
-    and what it printed.
+    """CPU and wall seconds of a process and those that it started, the largest peak memory of one
+    of them, and what it printed.
     """
 
     cpu_s: float
+    wall_s: float
     peak_mib: float
     text: str
 
@@ -59,15 +61,18 @@ def module(name: str, *arguments: Any) -> list[str]:
 def cost(command: list[str], environment: Mapping[str, str] = ENVIRONMENT) -> Cost:
     """Run a command, and return what it cost."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        start = time.perf_counter()
         process = subprocess.Popen(
             command, stdout=out, stderr=err, env={**os.environ, **environment}
         )
         _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0), err.seek(0)
         if process.returncode:
             raise RuntimeError(f"{' '.join(command)}\n{err.read().decode()[-2000:]}")
-        return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, out.read().decode())
+        cpu = usage.ru_utime + usage.ru_stime
+        return Cost(cpu, wall, usage.ru_maxrss / 1024, out.read().decode())
 
 
 def measured(task: Task, repeats: int) -> Iterator[dict[str, Any]]:
@@ -93,6 +98,34 @@ def measured(task: Task, repeats: int) -> Iterator[dict[str, Any]]:
             key: round(value, 4) if isinstance(value, float) else value
             for key, value in row.items()
         }
+
+
+def threaded(tasks: Mapping[int, Task], repeats: int) -> dict[str, Any]:
+    """Return seconds for 10^6 further rows with one thread and with two, from a task of a smaller
+    and of a larger table.
+    """
+    costs: dict[tuple[int, int], list[Cost]] = {}
+    for _ in range(repeats):
+        for rows, task in tasks.items():
+            for n in (1, 2):
+                limits = {
+                    key: str(n) if "THREADS" in key else value for key, value in ENVIRONMENT.items()
+                }
+                costs.setdefault((rows, n), []).append(cost(task.ours, limits))
+    few, many = min(tasks), max(tasks)
+
+    def further(name: str, n: int) -> float:
+        seconds = [median(getattr(one, name) for one in costs[rows, n]) for rows in (few, many)]
+        return round(max((seconds[1] - seconds[0]) / (many - few) * 1e6, 1e-6), 6)
+
+    return {
+        "what": tasks[few].what,
+        "rows": [few, many],
+        "cpu_s": further("cpu_s", 1),
+        "one_s": further("wall_s", 1),
+        "two_s": further("wall_s", 2),
+        "peak_mib": round(median(one.peak_mib for one in costs[many, 1]), 1),
+    }
 
 
 def line(row: Mapping[str, Any]) -> str:

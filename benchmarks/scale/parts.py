@@ -8,11 +8,22 @@ from pathlib import Path
 
 from benchmarks.scale.cells import Task, module
 
-__all__ = ["PARTS", "SIZES", "applied", "fitted", "sliced", "text"]
+__all__ = ["PARTS", "SIZES", "THREADED", "applied", "fitted", "sliced", "text"]
 
 #: Rows around the size from which tables are read in parts, and well above it.
 SIZES = {"text": (999_000, 1_001_000, 5_000_000)} | dict.fromkeys(
     ("slices", "fit", "apply"), (5_000_000,)
+)
+#: Tasks whose time with several threads is measured.
+THREADED = (
+    *(
+        f"{name}, {kind}, 2 columns"
+        for name in ("evaluate", "report")
+        for kind in ("csv", "parquet")
+    ),
+    "evaluate by 1,000 slices",
+    *(f"fit, {kind}" for kind in ("csv", "parquet")),
+    *(f"apply, {kind}, 12 columns" for kind in ("csv", "parquet")),
 )
 KINDS, SLICES = ("csv", "parquet"), (1_000, 100_000)
 COLUMNS = ("--risk", "risk", "--label", "label")

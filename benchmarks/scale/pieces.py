@@ -1,7 +1,6 @@
 """What the arithmetic for 10^10 rows needs besides CPU seconds a row:
 ``python -m benchmarks.scale.pieces ROWS`` prints, as JSON, the bytes of a row in files, the bytes
-of the sums of a slice, the CPU seconds to add the sums of a slice and to open a file, and how much
-faster two threads are than one.
+of the sums of a slice, and the CPU seconds to add the sums of a slice and to open a file.
 """
 
 import json
@@ -10,12 +9,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 from benchmarks.scale.tables import parts, write
 
 import calibrant as cb
-from calibrant._numerics.threads import threads
 from calibrant.tables.apply import row_count
 
 __all__ = ["pieces"]
@@ -36,17 +33,11 @@ def pieces(rows: int) -> dict[str, float]:
         file = place / "slices.parquet"
         write(file, rows, SLICES)
         made |= _states(file)
-        made |= {"file_s": _opening(place / "many")}
-        one, two = (min(_wall(file, n) for _ in range(TIMES)) for n in (1, 2))
-        return made | {"two_threads": one / two}
-
-
-def _evaluated(file: Path) -> Any:
-    return cb.evaluate(str(file), probabilities="risk", label="label", by="slice")
+        return made | {"file_s": _opening(place / "many")}
 
 
 def _states(file: Path) -> dict[str, float]:
-    state = _evaluated(file).state
+    state = cb.evaluate(str(file), probabilities="risk", label="label", by="slice").state
     packed, slices = pickle.dumps(state), len({group[0] for group in state.groups})
     start = time.process_time()
     for _ in range(TIMES):
@@ -68,13 +59,6 @@ def _opening(folder: Path) -> float:
     start = time.process_time()
     row_count(files)
     return (time.process_time() - start) / FILES
-
-
-def _wall(file: Path, n: int) -> float:
-    with threads(n):
-        start = time.perf_counter()
-        _evaluated(file)
-        return time.perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -121,11 +121,6 @@ def by_slice(folder, table, new):
     return printed("evaluate", table.name, "--risk", "risk", "--by", "g", "--json", data=table.data)
 
 
-def calibrated(folder, table, new):
-    asked = ("--risk", "risk", "--method", "isotonic", "--json")
-    return printed("evaluate", table.name, *asked, data=table.data)
-
-
 def reported(folder, table, new):
     asked = ("--risk", "risk", "--method", "platt", "-o", folder / "r.json", "--force")
     invoke("report", table.name, *asked, data=table.data)
@@ -182,8 +177,8 @@ def compared(folder, table, new):
 
 
 COMMANDS = (
-    *(evaluated, by_slice, calibrated, reported, fitted, applied, decided, audited, monitored),
-    *(estimated, compared),
+    *(evaluated, by_slice, reported, fitted, applied, decided, audited, monitored, estimated),
+    compared,
 )
 
 
@@ -238,16 +233,16 @@ def differences(ours, theirs, tolerance, at=""):
     return odd + [text for pair in pairs for text in differences(*pair[:2], tolerance, pair[2])]
 
 
-#: Commands of some seconds, and the shapes that they read.
-LONG = (calibrated, reported)
+#: Commands that take longer, and the shapes that they read.
+LONG = (reported, estimated)
 FEW = (
-    *("csv folder", "csv gz", "csv -", "jsonl", "parquet folder", "parquet -"),
+    *("csv folder", "csv -", "jsonl gz", "parquet folder"),
     *("csv file://", "parquet memory://"),
 )
 #: Commands whose sums are added up file by file.
 SUMMED = (by_slice, monitored)
 #: Commands that read a large table in parts, with numbers of other draws and folds.
-IN_PARTS = (evaluated, calibrated, reported)
+IN_PARTS = (evaluated, reported)
 
 
 def cases():
@@ -366,7 +361,7 @@ IN_PYTHON = (
 @pytest.mark.parametrize("function", IN_PYTHON, ids=lambda one: one.__name__)
 def test_columns_in_python_give_the_numbers_of_the_command(function, kind, answer):
     if function is python_reported and kind not in ("numpy", "polars"):
-        pytest.skip("two kinds of columns are enough for a command of some seconds")
+        pytest.skip("two kinds of columns are enough for a long command")
     command = next(one for one in COMMANDS if function.__name__ == f"python_{one.__name__}")
     theirs = answer(command, SHAPES[0])
     if "metrics" in theirs:
@@ -393,3 +388,79 @@ def test_frames_give_the_numbers_of_the_command(command, kind, answer):
         found = cb.monitor(cb.evaluate(table, probabilities="risk", time="when"))
         ours = found.to_dict() | {"worst_slices": None}
     assert differences(as_json(plain(ours)), theirs, 1e-9) == []
+
+
+def tables():
+    """Name -> (a table of another kind, options of the command that reads it)."""
+    rng, base = np.random.default_rng(4), rows()
+    risk, yes = base["risk"].to_numpy(), base["label"].to_numpy() == 1
+    P = rng.dirichlet(np.ones(3), ROWS).round(9)
+    y = (rng.random(ROWS)[:, None] > P.cumsum(axis=1)).sum(axis=1).clip(0, 2)
+    words = pd.DataFrame(P, columns=["p_ant", "p_bee", "p_cow"])
+    numbers = pd.DataFrame(P, columns=["p_1", "p_2", "p_10"])
+    mean, std = rng.normal(size=ROWS).round(4), rng.uniform(0.5, 1.5, ROWS).round(4)
+    outcome = (mean + std * rng.normal(size=ROWS)).round(4)
+    quantiles = {f"q_{level}": (mean + z * std).round(4) for level, z in LEVELS.items()}
+    answers = {"confidence": risk, "answer": "b", "label": np.where(yes, "b", "a")}
+    return {
+        "classes": (words.assign(label=np.array(["ant", "bee", "cow"])[y]), ()),
+        "numbers of classes": (numbers.assign(label=np.array([1, 2, 10])[y]), ()),
+        "yes and no": (base[["risk"]].assign(label=np.where(yes, "yes", "no")), ()),
+        "booleans": (base[["risk"]].assign(label=yes), ()),
+        "floats": (base[["risk"]].assign(label=yes.astype(float)), ()),
+        "answers": (pd.DataFrame(answers), ("--confidence", "confidence", "--predicted", "answer")),
+        "forecasts": (pd.DataFrame({"mean": mean, "std": std, "y": outcome}), ()),
+        "quantiles": (pd.DataFrame(quantiles | {"y": outcome}), ()),
+        "weights": (base[["risk", "label"]].assign(weight=rng.integers(1, 4, ROWS)), ()),
+        "missing": (
+            base[["risk", "label"]].assign(risk=np.where(np.arange(ROWS) == 7, np.nan, risk)),
+            ("--skip-missing",),
+        ),
+        "percent": (
+            base[["label"]].assign(risk=(100.0 * risk).round(4)),
+            ("--risk", "risk", "--inputs", "percent"),
+        ),
+    }
+
+
+LEVELS = {0.1: -1.28, 0.5: 0.0, 0.9: 1.28}
+
+
+@pytest.mark.parametrize("kind", tables())
+def test_other_tables_give_the_same_numbers_in_each_format(kind, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame, asked = tables()[kind]
+    first, *others = (
+        printed("evaluate", table.name, *asked, "--json", data=table.data)
+        for table in (
+            Stored(frame, shape, tmp_path, f"t{i}")
+            for i, shape in enumerate(("csv", "jsonl", "parquet folder"))
+        )
+    )
+    for other in others:
+        assert differences(other, first, 0.0) == []
+
+
+@pytest.mark.xfail(strict=True, reason="the first line of JSON lines is not counted as a row")
+def test_a_sample_is_of_the_same_rows_in_each_format(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CALIBRANT_STREAMED_ROWS", "100")
+    frame, asked = tables()["percent"]
+    ours, theirs = (
+        printed("evaluate", Stored(frame, shape, tmp_path, shape[0]).name, *asked, "--json")
+        for shape in ("jsonl folder", "csv folder")
+    )
+    assert ours["data"]["rows"] == theirs["data"]["rows"]
+
+
+@pytest.mark.xfail(strict=True, reason="times as texts are read in CSV and JSON lines only")
+def test_times_as_texts_are_read_in_parquet(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = rows()
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    ours, theirs = (
+        printed("monitor", f"t.{kind}", "--risk", "risk", "--time", "when", "--json")
+        for kind in ("parquet", "csv")
+    )
+    assert differences(ours, theirs, 1e-9) == []
