@@ -1,6 +1,7 @@
 """What the arithmetic for 10^10 rows needs besides CPU seconds a row:
 ``python -m benchmarks.scale.pieces ROWS`` prints, as JSON, the bytes of a row in files, the bytes
-of the sums of a slice, and the CPU seconds to add the sums of a slice and to open a file.
+of the sums of a slice, and the CPU seconds to add the sums of a slice, and of the command for a
+further file.
 """
 
 import json
@@ -10,14 +11,14 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.scale.cells import ENVIRONMENT, cost, module
 from benchmarks.scale.tables import parts, write
 
 import calibrant as cb
-from calibrant.tables.apply import row_count
 
 __all__ = ["pieces"]
 
-SLICES, FILES, TIMES = 10_000, 200, 3
+SLICES, FILES, TIMES = 10_000, 500, 3
 
 
 def pieces(rows: int) -> dict[str, float]:
@@ -47,18 +48,20 @@ def _states(file: Path) -> dict[str, float]:
 
 
 def _opening(folder: Path) -> float:
-    """CPU seconds of reading the number of rows of one file."""
+    """CPU seconds of the command for one more file with the same rows in all."""
     import pyarrow.parquet as pq
 
-    folder.mkdir()
-    (table,) = parts(100, SLICES)
-    files = [folder / f"{i}.parquet" for i in range(FILES)]
-    for file in files:
-        pq.write_table(table, file)
-    row_count(files)
-    start = time.process_time()
-    row_count(files)
-    return (time.process_time() - start) / FILES
+    (table,) = parts(10 * FILES)
+    seconds = []
+    for name, pieces in (("one", 1), ("many", FILES)):
+        (folder / name).mkdir(parents=True)
+        size = len(table) // pieces
+        for i in range(pieces):
+            pq.write_table(table.slice(i * size, size), folder / name / f"{i}.parquet")
+        command = module("calibrant", "evaluate", folder / name, "--risk", "risk")
+        environment = {**ENVIRONMENT, "CALIBRANT_STREAMED_ROWS": "100"}
+        seconds.append(min(cost(command, environment).cpu_s for _ in range(TIMES)))
+    return max(seconds[1] - seconds[0], 0.0) / (FILES - 1)
 
 
 if __name__ == "__main__":
