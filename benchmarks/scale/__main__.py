@@ -35,7 +35,13 @@ STORED = Path(__file__).with_name("measured.json")
 OTHERS = ("audit", "engines")
 PIECES, FURTHER = 1_000_000, (1_001_000, 5_000_000)
 #: Prints the rows of another file of this folder.
-ROWS = "import json; from benchmarks.scale.{name} import rows; print(json.dumps(rows({rows})))"
+ROWS = """
+import json
+from benchmarks.scale.{name} import rows
+print(json.dumps(list(rows({rows}))))
+"""
+#: What stands in a row that is no dictionary.
+KEYS = ("what", "cpu_s", "peer", "peer_cpu_s", "ratio")
 
 
 def main(arguments: list[str]) -> int:
@@ -83,8 +89,11 @@ def _part(name: str, sizes: list[int] | None, repeats: int) -> Any:
             print(f"{what:24} {number:.4g}")
         return found
     if name in OTHERS:
-        code = ROWS.format(name=name, rows=f"rows={max(sizes)}" if sizes else "")
-        found = json.loads(cost([sys.executable, "-c", code]).text)
+        code = ROWS.format(name=name, rows=max(sizes) if sizes else "")
+        found = [
+            row if isinstance(row, dict) else dict(zip(KEYS, row, strict=True))
+            for row in json.loads(cost([sys.executable, "-c", code]).text)
+        ]
         for row in found:
             print("  ".join(f"{key} {value}" for key, value in row.items()))
         return found

@@ -83,7 +83,7 @@ class Stored:
         elif place == "file://":
             self.name = file.as_uri()
         elif place == "memory://":
-            import fsspec
+            fsspec = pytest.importorskip("fsspec")
 
             self.name = f"memory://one-table/{folder.name}/{file.name}"
             with fsspec.open(self.name, "wb") as remote:
