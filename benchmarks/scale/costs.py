@@ -77,7 +77,7 @@ def one_machine(stored: Mapping[str, Any]) -> Rows:
             [
                 part["what"],
                 f"{part['cpu_s'] * ROWS / 1e6 / HOUR:.1f}",
-                f"{hours(part, CORES):.1f}",
+                f"{hours(part, CORES):.2f}",
                 f"{size / 1e9:,.0f} GB",
                 f"{size / STORAGE / HOUR:.2f}",
             ]
@@ -139,7 +139,8 @@ def breaks(stored: Mapping[str, Any]) -> Rows:
 def _limit(what: str, limit: str, used: float, unit: str, most: float) -> tuple[float, list[str]]:
     """The share of a limit that is used, and its row."""
     share = used / most
-    return share, [what, limit, f"{_round(most)} {unit}", f"{100.0 * share:.2g} %"]
+    percent = f"{100.0 * share:,.0f}" if share >= 0.1 else f"{100.0 * share:.2g}"
+    return share, [what, limit, f"{_round(most)} {unit}", f"{percent} %"]
 
 
 def _round(number: float) -> str:
