@@ -3,6 +3,7 @@ and from resampled sums.
 """
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ __all__ = [
 LARGEST_SQUARES = 1e6
 #: Below this many hits or misses the coverage of Wilson's interval falls as low as 84 %.
 FEW = 10.0
+#: From this many counts on, equal ones are looked for.
+MANY = 1000
 
 
 def normal_quantile(level: float, freedom: Any = np.inf) -> float:
@@ -66,6 +69,22 @@ def wilson(successes: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.
     return low, high
 
 
+def _for_distinct(limits: Callable[..., Any]) -> Callable[..., Any]:
+    """The limits of counts among n, computed once for equal ones where there are many."""
+
+    @wraps(limits)
+    def for_all(count: Any, n: Any, level: float = 0.95) -> tuple[Any, Any]:
+        pairs = np.asarray(count) + 1j * np.asarray(n)
+        if pairs.size < MANY:
+            return limits(count, n, level)
+        each, index = np.unique(pairs, return_inverse=True)
+        low, high = limits(each.real, each.imag, level)
+        return low[index].reshape(pairs.shape), high[index].reshape(pairs.shape)
+
+    return for_all
+
+
+@_for_distinct
 def clopper_pearson(successes: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Exact (Clopper-Pearson) interval of successes / n, arrays -> (low, high); [0, 1] where n
     is 0.
@@ -177,6 +196,7 @@ def poisson_limits(count: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndar
     return low, special.gammaincinv(count + 1.0, 1.0 - tail)
 
 
+@_for_distinct
 def event_count_limits(count: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
     """Limits of the expected number of events among n rows, arrays -> (low, high) of positive
     width.

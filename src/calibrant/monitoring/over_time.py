@@ -473,7 +473,7 @@ def worst_slices(
         p = np.array([_forecast_p_value(each, evaluation.levels, tolerance) for each in sums])
         stated = PitClaim(evaluation.levels).stated(sums)
     else:
-        p, stated = np.array([_p_value(each, tolerance) for each in sums]), sums.sum(axis=1)
+        p, stated = _p_values(sums, tolerance), sums.sum(axis=1)
     adjusted = _adjusted(p, method)
     n, total, hits = stated.T
     confidence, accuracy = quotient(total, n), quotient(hits, n)
@@ -486,17 +486,19 @@ def worst_slices(
     return SliceTests(names, slices, *found, alpha, method, evaluation.target)
 
 
-def _p_value(sums: np.ndarray, tolerance: float) -> float:
-    """Return the p-value of one slice's bins (B, 3)."""
-    share = quotient(sums[:, 1], sums[:, 0])
-    small = sums[:, 1] * (1.0 - np.where(sums[:, 0] > 0.0, share, 1.0)) < LEAST_VARIANCE
-    n, total, hits = np.concatenate([sums[~small], sums[small].sum(axis=0, keepdims=True)]).T
-    n, total, hits = (column[n > 0.0] for column in (n, total, hits))
-    score = total / n
+def _p_values(sums: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return the p-values of slices, from their bins (P, B, 3)."""
+    share = quotient(sums[..., 1], sums[..., 0])
+    small = sums[..., 1] * (1.0 - np.where(sums[..., 0] > 0.0, share, 1.0)) < LEAST_VARIANCE
+    pooled, apart = (np.where(mask[..., None], sums, 0.0) for mask in (small, ~small))
+    tested = np.concatenate([apart, pooled.sum(axis=1, keepdims=True)], axis=1)
+    n, total, hits = np.moveaxis(tested, -1, 0)
+    score = np.where(n > 0.0, quotient(total, n), 0.0)
     above = _tail(hits, n, np.minimum(score + tolerance, 1.0))
     below = _tail(n - hits, n, np.minimum(1.0 - score + tolerance, 1.0))
     p = np.clip(2.0 * np.minimum(above, below), np.finfo(np.float64).tiny, 1.0)
-    return float(stats.chi2.sf(-2.0 * np.log(p).sum(), 2 * len(p)))
+    evidence = -2.0 * np.log(np.where(n > 0.0, p, 1.0)).sum(axis=1)
+    return stats.chi2.sf(evidence, 2 * np.count_nonzero(n, axis=1))
 
 
 def _forecast_p_value(counts: np.ndarray, levels: np.ndarray, tolerance: float) -> float:

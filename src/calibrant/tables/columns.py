@@ -1,7 +1,7 @@
 """The roles of a table's columns, and the columns of a batch as arrays."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -14,22 +14,23 @@ from calibrant.core.given import Inputs
 from calibrant.core.labels import is_unlabelled, label_key, level_of, levels_of, places
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
+from calibrant.tables.batching import gathered, runs
 
 __all__ = [
     "EVERY",
     "Layout",
     "class_names",
     "coded",
-    "combinations",
+    "distinct",
     "encode",
     "event_places",
     "floor",
     "forecast_layout",
     "layout",
-    "mixed",
     "numbers",
     "present",
     "quantile_levels",
+    "sliced_runs",
     "starred",
     "whole_numbers",
 ]
@@ -92,21 +93,27 @@ def encode(column: Any) -> tuple[list[Any], np.ndarray]:
     return list(place), to[codes.astype(np.intp)]
 
 
-def mixed(parts: Sequence[Any]) -> np.ndarray:
-    """Index of each row's combination of values among all combinations of encoded columns, (n,)."""
-    code = parts[0][1]
-    for values, part in parts[1:]:
-        code = code * len(values) + part
-    return code
+def distinct(
+    parts: Sequence[tuple[Sequence[Any], np.ndarray]], n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The combinations of values that occur in n rows of encoded columns: (codes (m, columns), the
+    index of each row's combination (n,)); smaller codes of earlier columns come first.
 
-
-def combinations(values: Sequence[Any], codes: np.ndarray) -> list[tuple[Any, ...]]:
-    """The combinations of values, as tuples, that these codes of :func:`mixed` represent."""
-    columns = []
-    for named in reversed(values):
-        codes, digit = np.divmod(codes, len(named))
-        columns.append([named[d] for d in digit.tolist()])
-    return list(zip(*reversed(columns), strict=True))
+    Examples
+    --------
+    >>> codes, index = distinct([("ab", np.array([1, 0, 1])), ("xyz", np.array([0, 2, 0]))], 3)
+    >>> codes.tolist(), index.tolist()
+    ([[0, 2], [1, 0]], [1, 0, 1])
+    """
+    count, index = min(n, 1), np.zeros(n, dtype=np.intp)
+    for values, part in parts:
+        # The product of all columns' values may be too large for an integer.
+        seen, index = present(index * len(values) + part, count * len(values))
+        count = len(seen)
+    codes = np.zeros((count, len(parts)), dtype=np.int32)
+    for j, (_, part) in enumerate(parts):
+        codes[index, j] = part
+    return codes, index
 
 
 def present(code: np.ndarray, n_codes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -160,6 +167,8 @@ def _times(column: Any, name: str) -> Any:
 
 def _levels(column: Any, types: Any) -> Any:
     """The values of an Arrow array as levels that are the same from every engine."""
+    if types.is_integer(column.type):
+        return column.to_pylist()
     if types.is_timestamp(column.type) or types.is_duration(column.type):
         # NumPy's times, in nanoseconds and UTC, need no time zone library.
         return levels_of(column.to_numpy(zero_copy_only=False))
@@ -223,6 +232,21 @@ class Layout:
         if self.time:
             encoded.append(encode(floor(batch.column(self.time), self.every, self.time)))
         return encoded
+
+
+def sliced_runs(
+    layout: Layout, batches: Iterable[Any]
+) -> Iterator[tuple[list[Any], list[tuple[list[Any], np.ndarray]], int]]:
+    """Runs of neighbouring batches, each with its columns of slices, encoded together, and its
+    number of rows.
+    """
+    import pyarrow as pa
+
+    names = [name for name in (*layout.by, layout.time) if name is not None]
+    for run in runs(gathered(batches)):
+        parts = [batch.select(names) for batch in run] if names else []
+        whole = pa.Table.from_batches(parts).combine_chunks().to_batches()[0] if names else None
+        yield run, layout.slices(whole), sum(batch.num_rows for batch in run)
 
 
 def layout(

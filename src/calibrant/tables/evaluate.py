@@ -63,8 +63,8 @@ def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint
     fresh = FrameCheckpoint(_asked(kernel), kernel.empty())
     if checkpoint is None or not checkpoint.exists():
         return fresh
-    # Sums over thousands of mostly empty bins compress very well, and the user wrote this file, so
-    # the size is not limited.
+    # Sums of many slices may compress very well, and the user wrote this file, so the size is not
+    # limited.
     kept = load(checkpoint, max_bytes=sys.maxsize)
     if (
         not isinstance(kept, FrameCheckpoint)
@@ -100,7 +100,7 @@ NAMED = 3
 def refuse_missing_times(found: "Sliced", source: Any, module: Any, time: str | None) -> None:
     """Raise InputError if a source sliced by ``time`` has rows without a time, and number them."""
     # Time is the last of the columns that define a slice.
-    if time is None or not any(group[len(found.by) - 1] is None for group in found.state.groups):
+    if time is None or None not in found.state.levels[len(found.by) - 1]:
         return
     # On a cluster's engine rows have no order, so they cannot be numbered.
     rows = (
@@ -241,7 +241,8 @@ def evaluate(
     Notes
     -----
     The values equal those of ``calibrant.metrics`` on all rows at once, up to the order of
-    summation (1e-9). Memory grows with (slices x predicted classes x bins), not with rows.
+    summation (1e-9). Memory grows with the slices, predicted classes and bins that occur, not with
+    rows.
     ``score=`` alone gives the losses of the confidence (``confidence_log_loss``,
     ``confidence_brier_score``), not those of all probabilities. For an event the columns are
     ``mean_risk``, ``event_rate``, ``observed_expected_ratio``, ``log_loss``, ``event_brier_score``

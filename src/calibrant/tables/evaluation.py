@@ -161,13 +161,15 @@ class Evaluation(Sliced):
 
         Without values it is the curve of all rows.
         """
-        parts, bins, _ = self.state.by(lambda g: g[:-1] if slice_ else ())
+        state = self.state.merged(lambda g: g[:-1] if slice_ else ())
+        parts = state.groups
         if tuple(slice_) not in parts:
             raise InputError(
                 f"the slice must be one of the evaluated slices, {len(self.by)} values in the"
                 f" order {self.by}; got {slice_}."
             )
-        sums = bins[parts.index(tuple(slice_))]
+        row = parts.index(tuple(slice_))
+        sums = state.dense(row, row + 1)[0]
         if self.strategy == "mass":
             group = merged_to_mass(sums, self.n_bins)[1]
             edges = fine_edges(len(sums))

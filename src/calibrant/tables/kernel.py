@@ -1,14 +1,13 @@
 """Kernels that turn Arrow batches into sums by slice, predicted class and bin."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from calibrant._numerics.bins import equal_width_index
+from calibrant._numerics.bins import equal_width_index, grouped_sums
 from calibrant._numerics.intervals import powers
 from calibrant._numerics.logistic import ZERO_FLOOR, log_odds, sigmoid
 from calibrant.core import arrays
@@ -41,11 +40,10 @@ from calibrant.tables.batching import gathered
 from calibrant.tables.columns import (
     Layout,
     coded,
-    combinations,
+    distinct,
     event_places,
-    mixed,
     numbers,
-    present,
+    sliced_runs,
 )
 from calibrant.tables.state import GroupState
 
@@ -60,81 +58,102 @@ __all__ = [
     "widths",
 ]
 
-#: Sums are kept for every combination of values while there are at most this many times more of
-#: them than rows in a batch.
+#: Every bin of every group has its place in an array while there are at most this many times more
+#: of them than rows in a run of batches.
 SPARSEST = 4
 
 
 class Tally:
-    """Sums by group and bin over a run of batches that share their values of slices and classes.
+    """Sums by group and bin over a run of batches, whose slices are encoded together.
 
-    When the values change, the sums are moved into a state. Naming the groups costs more than
-    adding up a batch, so it is done once per run.
+    Naming the groups costs more than adding up a batch, so it is done once per run.
+
+    Parameters
+    ----------
+    state : GroupState
+        The run's sums are moved into it by ``empty``.
+    slices : encoded columns, (values, index of each row's value)
+    n : int
+        The number of the run's rows.
     """
 
-    n_bins: int
-    n_columns: int
-    values: list[Any] | None
-    seen: np.ndarray | None
-    bins: np.ndarray
-    sums: np.ndarray
+    def __init__(self, state: GroupState, slices: Sequence[Any], n: int) -> None:
+        self.state, self.n, self.names = state, n, {}
+        self.levels = [values for values, _ in slices]
+        self.codes, self.slice = distinct(slices, n)
+        self.bins, self.sums = np.zeros((3, 0)), np.zeros((max(state.n_sums - 2, 0), 0))
+        self.rows: list[tuple[np.ndarray, ...]] = []
 
-    def __init__(self, state: GroupState) -> None:
-        self.state: GroupState = state
-        self.n_bins, self.n_columns = state.bins.shape[1], max(state.sums.shape[1] - 2, 0)
-        self.values, self.seen = None, None
-
-    def add(
-        self,
-        parts: Sequence[Any],
-        bin_: np.ndarray,
-        score: np.ndarray,
-        hit: np.ndarray,
-        columns: Sequence[np.ndarray],
-        weight: np.ndarray | None = None,
-    ) -> None:
-        """Add rows: ``parts`` are the encoded slices and classes.
-
-        ``bin_``, ``score``, ``hit`` and each of ``columns`` are (n,).
-        """
-        values, group = [named for named, _ in parts], mixed(parts)
-        n_groups, seen = prod(len(named) for named in values), None
-        if n_groups * self.n_bins > SPARSEST * len(group):
-            seen, group = present(group, n_groups)
-            n_groups = len(seen)
-        if seen is not None or self.seen is not None or values != self.values:
-            self.empty()
-            self.values, self.seen = values, seen
-            self.bins, self.sums = (
-                np.zeros((3, n_groups * self.n_bins)),
-                np.zeros((self.n_columns, n_groups)),
-            )
-        _add_at(self.bins, group * self.n_bins + bin_, [None, score, hit], weight)
-        _add_at(self.sums, group, columns, weight)
+    def add(self, at: slice, rows: "_Rows", bin_: np.ndarray) -> None:
+        """Add the rows of a batch, which are at ``at`` in the run, with their bins (n,)."""
+        part = self.slice[at] if rows.kept is None else self.slice[at][rows.kept]
+        place = [self.names.setdefault(name, len(self.names)) for name in rows.names]
+        group = np.array(place)[rows.predicted] * len(self.codes) + part
+        n_groups, n_bins = len(self.names) * len(self.codes), self.state.n_bins
+        cell, columns = group * n_bins + bin_, [rows.score, rows.hit, *rows.columns]
+        if n_groups * n_bins > SPARSEST * self.n:
+            weights = np.ones(len(cell)) if rows.weight is None else rows.weight
+            self.rows.append((cell, weights, *(column * weights for column in columns)))
+            return
+        if n_groups > self.sums.shape[1]:
+            # New names of classes come last.
+            self.bins = np.pad(self.bins, ((0, 0), (0, n_groups * n_bins - self.bins.shape[1])))
+            self.sums = np.pad(self.sums, ((0, 0), (0, n_groups - self.sums.shape[1])))
+        _add_at(self.bins, cell, [None, *columns[:2]], rows.weight)
+        _add_at(self.sums, group, columns[2:], rows.weight)
 
     def empty(self) -> GroupState:
         """Move the sums into the state, and return it."""
-        if self.values is not None:
-            bins = self.bins.reshape(3, -1, self.n_bins)
-            used = np.flatnonzero(bins[0].any(axis=1))
-            bins = np.moveaxis(bins[:, used], 0, -1)
-            groups = combinations(self.values, used if self.seen is None else self.seen[used])
-            whole = bins.sum(axis=1)[:, [0, 2]]
-            self.state.add(
-                groups,
-                bins,
-                np.concatenate([whole, self.sums[:, used].T], axis=1) if self.n_columns else None,
+        cell = np.flatnonzero(self.bins[0])
+        self._move(cell, self.bins[:, cell], lambda group, _: self.sums[:, group])
+        if self.rows:
+            cell, *columns = (np.concatenate(column) for column in zip(*self.rows, strict=True))
+            cell, index = np.unique(cell, return_inverse=True)
+
+            def summed(columns: Sequence[np.ndarray], index: np.ndarray, n: int) -> np.ndarray:
+                sums = [np.bincount(index, column, minlength=n) for column in columns]
+                return np.reshape(sums, (len(columns), n))
+
+            self._move(
+                cell,
+                summed(columns[:3], index, len(cell)),
+                lambda group, of_cell: summed(columns[3:], of_cell[index], len(group)),
             )
-            self.values, self.seen = None, None
         return self.state
 
+    def _move(
+        self,
+        cell: np.ndarray,
+        cells: np.ndarray,
+        columns: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    ) -> None:
+        """Add the sums (3, M) of these cells, and the further columns (S - 2, G) of the groups, a
+        function of the groups and the index of each cell's group.
+        """
+        n_bins = self.state.n_bins
+        group, of_cell = np.unique(cell // n_bins, return_inverse=True)
+        name, part = np.divmod(group, len(self.codes))
+        whole = grouped_sums(of_cell, len(group), cells[::2])[:, 1:]
+        self.state.add(
+            [*self.levels, list(self.names)],
+            np.column_stack([self.codes[part], name]),
+            of_cell * n_bins + cell % n_bins,
+            cells.T,
+            np.concatenate([whole, columns(group, of_cell).T], axis=1)[:, : self.state.n_sums],
+        )
 
-def _add_at(totals, index, columns, weight):
+
+def _add_at(
+    totals: np.ndarray, index: np.ndarray, columns: Sequence[Any], weight: np.ndarray | None
+) -> None:
     """Add each weighted column (None: ones) to its row of the totals."""
     for total, column in zip(totals, columns, strict=True):
         if weight is not None:
             column = weight if column is None else column * weight
-        total += np.bincount(index, column, minlength=len(total))
+        if len(total) > len(index):
+            np.add.at(total, index, 1.0 if column is None else column)
+        else:
+            total += np.bincount(index, column, minlength=len(total))
 
 
 #: The fine bins span -18 to 18 in the logit, up to 1.5e-8 from 0 and 1. The outermost of them also
@@ -217,12 +236,16 @@ class Kernel:
     def over(self, batches: Sequence[Any]) -> GroupState:
         """The state of all Arrow record batches."""
         _keep_freed_memory()
-        tally = Tally(self.empty())
-        for batch in gathered(batches):
-            naming("sample_weight", "weight")(self._add)(tally, batch)
-        return tally.empty()
+        state = self.empty()
+        for run, slices, n in sliced_runs(self.layout, batches):
+            tally, start = Tally(state, slices, n), 0
+            for batch in run:
+                at = slice(start, start := start + batch.num_rows)
+                naming("sample_weight", "weight")(self._add)(tally, batch, at)
+            tally.empty()
+        return state
 
-    def _add(self, tally, batch):
+    def _add(self, tally, batch, at):
         weight = None if self.layout.weight is None else numbers(batch, self.layout.weight)
         if weight is not None and not weight.any():
             return
@@ -231,19 +254,7 @@ class Kernel:
             if self.layout.mode in ("score", "event")
             else self._classified(batch, weight)
         )
-        slices = [
-            (values, code if rows.kept is None else code[rows.kept])
-            for values, code in self.layout.slices(batch)
-        ]
-        bins = self._bin(rows.score, rows.resolution)
-        tally.add(
-            [*slices, (rows.names, rows.predicted)],
-            bins,
-            rows.score,
-            rows.hit,
-            rows.columns,
-            rows.weight,
-        )
+        tally.add(at, rows, self._bin(rows.score, rows.resolution))
 
     def _bin(self, score, resolution):
         if self.grid == "width":
@@ -426,7 +437,7 @@ SUMMED = {
         interval_width,
     )
 }
-#: Cells per factor of 2 of the std: 4,096 in all, 0.1 MB per slice. Bin edges are inexact by at
+#: Cells per factor of 2 of the std: 4,096 in all. Bin edges are inexact by at
 #: most 2 %.
 CELLS = 32
 
@@ -498,20 +509,18 @@ class ForecastKernel:
         )
         record = read_forecast(forecast, None, y, sample_weight=weight)
         slices = [(values, record.per_row(code)) for values, code in self.layout.slices(batch)]
-        values = [named for named, _ in slices]
-        seen, group = (
-            present(mixed(slices), prod(map(len, values)))
-            if slices
-            else (np.zeros(1, np.intp), np.zeros(len(record), np.intp))
-        )
-        n = len(seen)
+        codes, group = distinct(slices, len(record))
+        n = len(codes)
         sums = [metric.group_totals_of(record, group, n) for metric in SUMMED.values()]
         levels = interval_calibration_error.group_totals_of(record, group, n)[:, 0]
         ence = sketched(1)
-        bins = ence._sums(
-            record, group * state.bins.shape[1] + ence._cell(record), n * state.bins.shape[1]
-        )
+        at, index = np.unique(group * state.n_bins + ence._cell(record), return_inverse=True)
         places = pit_counts(record, self.levels, group, n).reshape(n, -1)
         whole = [sums[0][:, :1], *(each[:, 1:] for each in sums), levels, places]
-        groups = combinations(values, seen) if slices else [()]
-        state.add(groups, bins.reshape(n, -1, 3), np.concatenate(whole, axis=1))
+        state.add(
+            [values for values, _ in slices],
+            codes,
+            at,
+            ence._sums(record, index, len(at)),
+            np.concatenate(whole, axis=1),
+        )

@@ -12,6 +12,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from calibrant._numerics.bins import grouped_sums
 from calibrant.calibrators.groups import GroupCalibrator
 from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.core.arrays import ArrayLike
@@ -161,7 +162,7 @@ def sample(
     )
     counted: Any = fold(module, source, Kernel(replace(columns, weight=None), 1, losses=False))
     rows = {
-        group[0]: total for group, total in zip(counted.groups, counted.bins[:, 0, 0], strict=False)
+        group[0]: total for group, total in zip(counted.groups, counted.cells[:, 0], strict=True)
     }
     drawn: Any = fold(module, source, Sampler(columns, _rates(n, rows), random_state))
     if not drawn.parts:
@@ -267,21 +268,24 @@ class ScoreSketch(Saved):
         None means all slices or classes. Each fine bin gives two points, one right and one wrong,
         at the mean score of the bin.
         """
-        chosen = [
-            row
-            for group, row in self.state.rows.items()
-            if (slice_ is None or group[:-1] == _tuple(slice_))
-            and (predicted is None or places(group[-1:], [predicted]) == [0])
-        ]
-        if not chosen:
+        chosen = np.array(
+            [
+                (slice_ is None or group[:-1] == _tuple(slice_))
+                and (predicted is None or places(group[-1:], [predicted]) == [0])
+                for group in self.groups
+            ],
+            dtype=bool,
+        )
+        if not chosen.any():
             raise InputError(
                 f"the sketch must hold rows of slice {slice_!r} and predicted class {predicted!r};"
                 f" it holds {self.groups[:6]}."
             )
-        weight, total, hits = self.state.bins[chosen].sum(axis=0).T
-        filled = weight > 0.0
-        weight, hits = weight[filled], hits[filled]
-        score = np.clip(total[filled] / weight, 0.0, 1.0)
+        row, place = np.divmod(self.state.at, self.state.n_bins)
+        used = chosen[row]
+        filled, index = np.unique(place[used], return_inverse=True)
+        weight, total, hits = grouped_sums(index, len(filled), self.state.cells[used].T)[:, 1:].T
+        score = np.clip(total / weight, 0.0, 1.0)
         wrong = np.maximum(weight - hits, 0.0)
         correct = np.repeat([1.0, 0.0], len(score))
         return np.tile(score, 2), correct, np.concatenate([hits, wrong])
@@ -337,15 +341,11 @@ class ScoreSketch(Saved):
             raise InputError(
                 f"calibrator must use groups, as GroupCalibrator() does; got {type(of).__name__}."
             )
-        row, place = np.nonzero(self.state.bins[: len(self.groups), :, 0] > 0.0)
-        n, total, hits = self.state.bins[row, place].T
+        row, (n, total, hits) = self.state.at // self.state.n_bins, self.state.cells.T
         mass = np.concatenate([hits, n - hits])
         kept = mass > 1e-12 * np.tile(n, 2)
         at = np.tile(row, 2)[kept]
-        groups = {
-            name: array_of([group[j] for group in self.groups])[at]
-            for j, name in enumerate(settings["by"])
-        }
+        groups = {name: array_of(self.state.column(j))[at] for j, name in enumerate(settings["by"])}
         p, happened = (
             np.tile(np.clip(total / n, 0.0, 1.0), 2)[kept],
             np.repeat([1, 0], len(n))[kept],
@@ -382,8 +382,8 @@ def sketch(
         group columns as ``by=``.
     n_bins : int, default 32768
         Bins of equal width in the logit of the score from -18 to 18, and one each for exact 0 and
-        1. A histogram takes 24 bytes per bin, 0.8 MB by default. Use fewer bins for thousands of
-        slices, and 512 for groups.
+        1. A histogram takes 32 bytes for each bin with rows, at most 1 MB by default. Use 512 for
+        groups.
 
     Returns
     -------

@@ -7,59 +7,108 @@ from typing import Any, Self
 
 import numpy as np
 
+from calibrant._numerics.bins import grouped_sums
 from calibrant.core.extras import import_extra
 from calibrant.core.guarantee import plain
 from calibrant.core.metric_kinds import Metric
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
+from calibrant.tables.columns import distinct, present
 
 __all__ = ["Drawn", "GroupState", "Sliced", "require_width", "value_and_limits"]
 
+#: At most this many bins of slices are laid out in full at once, 24 bytes each.
+MOST_BINS = 2**21
 
+
+@dataclass(eq=False, repr=False)
 class GroupState(Saved):
     """One row of sums for each group; a group is (slice values..., predicted class).
 
-    Its size grows with groups times bins, not with rows.
+    Its size grows with the groups and their bins that occur, not with rows.
 
     Attributes
     ----------
     settings : dict that describes the sums; only states with the same settings add up.
-    rows : dict from the group to its row.
-    bins : (G, B, 3) weight, summed score and summed hits of each bin.
+    n_bins, n_sums : int
+    levels : the values of each column of a group.
+    codes : (G, C) positions of each group's values among the levels.
     sums : (G, S) weight, hits, then the other sums.
+    at : (M,) row of the group times ``n_bins`` plus the bin, of each bin that occurs, ascending.
+    cells : (M, 3) weight, summed score and summed hits of these bins.
     """
 
-    def __init__(self, settings: dict[str, Any], n_bins: int, n_sums: int) -> None:
-        self.settings: dict[str, Any] = settings
-        self.rows: dict[tuple[Any, ...], int] = {}
-        self.bins: np.ndarray = np.zeros((0, n_bins, 3))
-        self.sums: np.ndarray = np.zeros((0, n_sums))
+    settings: dict[str, Any]
+    n_bins: int
+    n_sums: int
+
+    def __post_init__(self) -> None:
+        n_columns = len(self.settings["by"]) + (self.settings["mode"] != "forecast")
+        self.levels: list[list[Any]] = [[] for _ in range(n_columns)]
+        self.codes: np.ndarray = np.zeros((0, n_columns), dtype=np.int32)
+        self.sums: np.ndarray = np.zeros((0, self.n_sums))
+        self.at: np.ndarray = np.zeros(0, dtype=np.int64)
+        self.cells: np.ndarray = np.zeros((0, 3))
 
     @property
     def groups(self) -> list[tuple[Any, ...]]:
         """The groups, in the order of their rows."""
-        return list(self.rows)
+        columns = [self.column(j) for j in range(len(self.levels))]
+        return list(zip(*columns, strict=True)) if columns else [()] * len(self.codes)
+
+    @property
+    def bins(self) -> np.ndarray:
+        """(G, B, 3) weight, summed score and summed hits of each bin."""
+        return self.dense(0, len(self.codes))
+
+    def column(self, j: int) -> list[Any]:
+        """The values of one column of the groups."""
+        return list(map(self.levels[j].__getitem__, self.codes[:, j].tolist()))
+
+    def dense(self, start: int, stop: int) -> np.ndarray:
+        """``bins`` of the groups from ``start`` to before ``stop``."""
+        out = np.zeros((stop - start, self.n_bins, 3))
+        first, last = np.searchsorted(self.at, [start * self.n_bins, stop * self.n_bins])
+        out.reshape(-1, 3)[self.at[first:last] - start * self.n_bins] = self.cells[first:last]
+        return out
 
     def add(
-        self, groups: Sequence[tuple[Any, ...]], bins: np.ndarray, sums: np.ndarray | None = None
+        self,
+        levels: Sequence[Sequence[Any]],
+        codes: np.ndarray,
+        at: np.ndarray,
+        cells: np.ndarray,
+        sums: np.ndarray,
     ) -> None:
-        """Add the sums of distinct groups: ``bins`` (g, B, 3), and ``sums`` (g, S) if any."""
-        at = self._rows_of(groups)
-        self.bins[at] += bins
-        if sums is not None:
-            self.sums[at] += sums
+        """Add the sums of distinct groups and distinct bins; the arguments are as in a state, in
+        any order.
+        """
+        row = self._rows_of(levels, codes)
+        new = row[at // self.n_bins] * self.n_bins + at % self.n_bins
+        self.at, index = np.unique(np.concatenate([self.at, new]), return_inverse=True)
+        both, self.cells = (self.cells, cells), np.zeros((len(self.at), 3))
+        for part, place in zip(both, np.split(index, [len(both[0])]), strict=True):
+            self.cells[place] += part
+        self.sums[row] += sums
 
-    def _rows_of(self, groups: Any) -> np.ndarray:
+    def _rows_of(self, levels: Sequence[Sequence[Any]], codes: np.ndarray) -> np.ndarray:
         """Rows of the groups; new groups are added."""
-        new = [group for group in groups if group not in self.rows]
-        self.rows.update(zip(new, range(len(self.rows), len(self.rows) + len(new)), strict=True))
-        at = np.fromiter(map(self.rows.__getitem__, groups), np.intp, len(groups))
-        if len(self.rows) > len(self.bins):
-            # The capacity at least doubles, so that the total cost of growing is linear.
-            more = max(len(self.rows), 2 * len(self.bins)) - len(self.bins)
-            self.bins = np.concatenate([self.bins, np.zeros((more, *self.bins.shape[1:]))])
-            self.sums = np.concatenate([self.sums, np.zeros((more, *self.sums.shape[1:]))])
-        return at
+        own, new = len(self.codes), np.zeros_like(codes, dtype=np.int32)
+        for j, values in enumerate(levels):
+            used, code = present(codes[:, j], len(values))
+            place = {value: i for i, value in enumerate(self.levels[j])}
+            to = [place.setdefault(values[i], len(place)) for i in used.tolist()]
+            new[:, j] = np.array(to, dtype=np.int32)[code]
+            self.levels[j] = list(place)
+        both = np.concatenate([self.codes, new])
+        codes, index = distinct(list(zip(self.levels, both.T, strict=True)), len(both))
+        row = np.full(len(codes), -1)
+        row[index[:own]] = np.arange(own)
+        fresh = np.flatnonzero(row < 0)
+        row[fresh] = np.arange(own, len(codes))
+        self.codes = np.concatenate([self.codes, codes[fresh]])
+        self.sums = np.concatenate([self.sums, np.zeros((len(fresh), self.n_sums))])
+        return row[index[own:]]
 
     def __iadd__(self, other: Any) -> Self:
         if not isinstance(other, GroupState):
@@ -74,9 +123,10 @@ class GroupState(Saved):
                 f"only sums with the same settings can be added; {', '.join(odd)} differ: "
                 f"{[self.settings.get(k) for k in odd]} and {[other.settings.get(k) for k in odd]}."
             )
-        if other.rows:
-            n = len(other.rows)
-            self.add(other.groups, other.bins[:n], other.sums[:n])
+        if len(self.codes):
+            self.add(other.levels, other.codes, other.at, other.cells, other.sums)
+        else:
+            vars(self).update(vars(other), levels=[*other.levels])
         return self
 
     def __add__(self, other: Any) -> Any:
@@ -91,37 +141,43 @@ class GroupState(Saved):
         return self if other == 0 else NotImplemented
 
     def _empty(self) -> "GroupState":
-        out = object.__new__(type(self))
-        GroupState.__init__(out, self.settings, self.bins.shape[1], self.sums.shape[1])
+        return GroupState(self.settings, self.n_bins, self.n_sums)
+
+    def merged(self, part: Callable[..., Any]) -> "GroupState":
+        """Sums over the groups with the same ``part(group)``, in order.
+
+        ``part`` picks some of a group's elements, in any order. It is called once, with their
+        positions.
+        """
+        out, parts = self._empty(), []
+        for j in part(tuple(range(len(self.levels)))):
+            order = _order(self.levels[j])
+            rank = np.empty(len(order), dtype=np.int32)
+            rank[order] = np.arange(len(order))
+            parts.append(([self.levels[j][i] for i in order], rank[self.codes[:, j]]))
+        out.codes, index = distinct(parts, len(self.codes))
+        out.levels = [levels for levels, _ in parts]
+        out.sums = grouped_sums(index, len(out.codes), self.sums.T)[:, 1:]
+        at = index[self.at // self.n_bins] * self.n_bins + self.at % self.n_bins
+        out.at, index = np.unique(at, return_inverse=True)
+        out.cells = grouped_sums(index, len(out.at), self.cells.T)[:, 1:]
         return out
 
     def by(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray, np.ndarray]:
-        """Sums over the groups with the same ``part(group)``.
-
-        Returns (parts in order, bins (P, B, 3), sums (P, S)).
-        """
-        seen: dict = {}
-        to = np.array([seen.setdefault(part(g), len(seen)) for g in self.rows], dtype=np.intp)
-        bins, sums = (
-            np.zeros((len(seen), *self.bins.shape[1:])),
-            np.zeros((len(seen), self.sums.shape[1])),
-        )
-        np.add.at(bins, to, self.bins[: len(to)])
-        np.add.at(sums, to, self.sums[: len(to)])
-        parts = list(seen)
-        order = sorted(range(len(parts)), key=lambda i: _sortable(parts[i]))
-        return [parts[i] for i in order], bins[order], sums[order]
+        """``merged`` as (parts in order, bins (P, B, 3), sums (P, S))."""
+        out = self.merged(part)
+        return out.groups, out.bins, out.sums
 
 
-def _sortable(group: tuple[Any, ...]) -> Any:
-    return [
-        (
-            value is None,
-            not isinstance(value, int | float),
-            value if isinstance(value, int | float) else str(value),
-        )
-        for value in group
-    ]
+def _order(values: list[Any]) -> list[int]:
+    """Positions of the values in order: numbers, then others by their text, then None."""
+    kinds = set(map(type, values))
+    if not (kinds <= {int, float} or kinds == {str}):
+        values = [
+            (v is None, not isinstance(v, int | float), v if isinstance(v, int | float) else str(v))
+            for v in values
+        ]
+    return sorted(range(len(values)), key=values.__getitem__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,20 +210,23 @@ class Sliced(ABC):
         """Column name -> array, one entry per slice."""
         return self._columns(self._slice, self.by)
 
-    def _columns(self, part: Callable[..., Any], names: list[str]) -> Any:
-        parts, bins, sums = self.state.by(part)
-        return {name: [key[j] for key in parts] for j, name in enumerate(names)} | self._numbers(
-            bins, sums
-        )
+    def _columns(self, part: Callable[..., Any], names: list[str]) -> dict[str, Any]:
+        state = self.state.merged(part)
+        n, step = len(state.codes), max(1, MOST_BINS // state.n_bins)
+        # Fine bins of all slices at once may take more memory than there is.
+        blocks = [
+            self._numbers(state.dense(i, min(i + step, n)), state.sums[i : i + step])
+            for i in range(0, max(n, 1), step)
+        ]
+        keys = {name: state.column(j) for j, name in enumerate(names)}
+        return keys | {
+            name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
+        }
 
     def overall(self) -> dict[str, float]:
         """The metrics of all rows together."""
-        _, bins, sums = self.state.by(lambda g: ())
-        return (
-            {name: float(values[0]) for name, values in self._numbers(bins, sums).items()}
-            if len(bins)
-            else {}
-        )
+        columns = self._columns(lambda g: (), [])
+        return {name: float(values[0]) for name, values in columns.items() if len(values)}
 
     def frame(self, **options: Any) -> Any:
         """A pandas data frame with one row per slice; options are those of ``columns``."""
@@ -177,13 +236,17 @@ class Sliced(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """A dict for JSON: ``by``, ``overall`` and ``slices`` (one dict each; nan becomes None)."""
-        columns = self.columns()
+        columns = {
+            name: np.where(np.isfinite(values), values, np.array(None)).tolist()
+            if isinstance(values, np.ndarray)
+            else plain(values)
+            for name, values in self.columns().items()
+        }
         slices = [
             dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
         ]
-        return plain(
-            {"by": self.by, "bins": self._bins, "overall": self.overall(), "slices": slices}
-        )
+        whole = {"by": self.by, "bins": self._bins, "overall": self.overall()}
+        return plain(whole) | {"slices": slices}
 
 
 def require_width(sums: np.ndarray, width: int) -> None:
