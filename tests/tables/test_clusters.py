@@ -8,6 +8,7 @@ from tests.tables.modes import COLUMNS, MODES, assert_same
 
 import calibrant as cb
 from calibrant.tables import apply, sample, sketch
+from calibrant.tables.engines import ray_engine
 
 # Spark warns of the pandas it does not use here; Ray of its own settings.
 pytestmark = [
@@ -17,11 +18,15 @@ pytestmark = [
 
 
 @pytest.mark.parametrize("cluster", ["dask", "spark", "ray"])
-def test_a_cluster_does_what_pyarrow_does(cluster, request, logs, folders, whole, tmp_path):
+def test_a_cluster_does_what_pyarrow_does(
+    cluster, request, logs, folders, whole, tmp_path, monkeypatch
+):
     """One test a cluster, which takes seconds to start: a run on several workers then starts
     each once.
     """
     request.getfixturevalue(f"{cluster}_cluster")
+    # So few states would be added up without a tree.
+    monkeypatch.setattr(ray_engine, "FAN", 2)
     _assert_every_column_of_every_mode(cluster, logs, folders)
     _assert_sketch(cluster, logs)
     _assert_sample(cluster, logs, whole)

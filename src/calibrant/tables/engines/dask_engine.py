@@ -45,12 +45,13 @@ def fold(table: Any, kernel: Any) -> "Drawn | GroupState":
 
 def fold_files(paths: Sequence[str], kernel: Any) -> "Drawn | GroupState":
     """The state of all rows of these Parquet files, which workers read without a Dask frame."""
-    return _fold(fold_task, file_tasks(paths), kernel)
+    whole, tasks = file_tasks(paths)
+    return _fold(fold_task, tasks, whole, kernel)
 
 
-def _fold(partial: Any, parts: list[Any], kernel: Any) -> Any:
-    delayed = import_extra("dask", FEATURE, "dask").delayed
-    states = [delayed(partial)(part, kernel) for part in parts]
+def _fold(partial: Any, parts: list[Any], *options: Any) -> Any:
+    delayed, kernel = import_extra("dask", FEATURE, "dask").delayed, options[-1]
+    states = [delayed(partial)(part, *options) for part in parts]
     while len(states) > 1:
         states = [
             delayed(_added)(kernel.empty(), states[i : i + 8]) for i in range(0, len(states), 8)

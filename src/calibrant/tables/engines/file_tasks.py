@@ -8,37 +8,50 @@ from calibrant.tables.engines import arrow_engine
 if TYPE_CHECKING:
     from calibrant.tables.state import Drawn, GroupState
 
-__all__ = ["file_tasks", "fold_task"]
+__all__ = ["file_tasks", "fold_task", "task_table"]
 
 #: A task reads at least this many bytes, and there are at most about this many tasks, because the
 #: state that each task returns takes a few megabytes too.
 TASK_BYTES, MOST_TASKS = 2**24, 1024
 
 
-def file_tasks(paths: Sequence[Any]) -> list[Any]:
-    """Parts of the table of these Parquet files, each a dataset that can be pickled.
+def file_tasks(paths: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """Return (the table of these Parquet files, without its rows; tasks that cover the rows).
 
-    A file larger than a task is split by its row groups.
+    A task is a list of (path, values of its folders, part, number of parts): a file larger than a
+    task has several parts. Only the first footer is read here; workers read the others.
     """
     whole = arrow_engine.open_files(paths)
     fragments = list(whole.get_fragments())
-    files = whole.filesystem.get_file_info([fragment.path for fragment in fragments])
-    size = max(TASK_BYTES, sum(file.size for file in files) // MOST_TASKS)
-    tasks, waiting, held = [], [], 0
-    for fragment, length in zip(fragments, (file.size for file in files), strict=True):
-        pieces = fragment.split_by_row_group() if length > size else [fragment]
-        for piece in pieces:
-            waiting.append(piece)
-            held += length / len(pieces)
+    sizes = [info.size for info in whole.filesystem.get_file_info([f.path for f in fragments])]
+    size = max(TASK_BYTES, sum(sizes) // MOST_TASKS)
+    tasks, held = [], size
+    for fragment, length in zip(fragments, sizes, strict=True):
+        parts = max(1, length // size)
+        for part in range(parts):
             if held >= size:
-                tasks.append(_of(waiting, whole))
-                waiting, held = [], 0
-    return [*tasks, _of(waiting, whole)] if waiting else tasks
+                tasks.append([])
+                held = 0
+            tasks[-1].append((fragment.path, fragment.partition_expression, part, parts))
+            held += length / parts
+    return _of([], whole), tasks
 
 
-def fold_task(task: Any, kernel: Any) -> "Drawn | GroupState":
-    """The kernel's state of one part."""
-    return kernel.over(arrow_engine.batches(task, kernel.layout.needed))
+def task_table(whole: Any, task: list[Any]) -> Any:
+    """The table of a task's rows; a part of a file has its share of the row groups."""
+    fragments = []
+    for path, folders, part, parts in task:
+        fragment = whole.format.make_fragment(path, whole.filesystem, folders)
+        if parts > 1:
+            first, end = (fragment.num_row_groups * j // parts for j in (part, part + 1))
+            fragment = fragment.subset(row_group_ids=range(first, end))
+        fragments.append(fragment)
+    return _of(fragments, whole)
+
+
+def fold_task(task: list[Any], whole: Any, kernel: Any) -> "Drawn | GroupState":
+    """The kernel's state of one task."""
+    return kernel.over(arrow_engine.batches(task_table(whole, task), kernel.layout.needed))
 
 
 def _of(fragments: list[Any], whole: Any) -> Any:

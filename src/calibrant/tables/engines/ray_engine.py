@@ -1,6 +1,9 @@
-"""Engine for Ray Data: the kernel runs in ``map_batches``, and each batch returns one state."""
+"""Engine for Ray Data: the kernel runs in ``map_batches``, each batch returns one state, and the
+states are added up in a tree.
+"""
 
 import pickle
+from collections.abc import Iterable
 from typing import Any
 
 from calibrant.core.extras import import_extra
@@ -10,6 +13,8 @@ __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_fil
 
 CLUSTER, READS = True, ("ray",)
 FEATURE = "engine='ray'"
+#: This many states are added up at once; more are first added up by tasks.
+FAN = 8
 
 
 def open_files(paths: Any) -> Any:
@@ -30,18 +35,30 @@ def kinds(table: Any) -> Any:
 def fold(table: Any, kernel: Any) -> Any:
     """The state of the whole table."""
 
-    def partial(block):
+    def packed(state):
         import pyarrow as pa
 
-        return pa.table({"state": [pickle.dumps(kernel.over(block.combine_chunks().to_batches()))]})
+        return pa.table({"state": [pickle.dumps(state)]})
 
-    out = kernel.empty()
-    read = table.select_columns(kernel.layout.needed).map_batches(
-        partial, batch_format="pyarrow", batch_size=None
+    ray = import_extra("ray", FEATURE, "ray")
+    task = ray.remote(lambda *blocks: packed(_added(kernel, blocks)))
+    states = table.select_columns(kernel.layout.needed).map_batches(
+        lambda block: packed(kernel.over(block.combine_chunks().to_batches())),
+        batch_format="pyarrow",
+        batch_size=None,
     )
-    for row in read.iter_rows():
-        out += pickle.loads(row["state"])
-    return out
+    parts = states.to_arrow_refs()
+    while len(parts) > FAN:
+        parts = [task.remote(*parts[i : i + FAN]) for i in range(0, len(parts), FAN)]
+    return _added(kernel, ray.get(parts))
+
+
+def _added(kernel: Any, blocks: Iterable[Any]) -> Any:
+    total = kernel.empty()
+    for block in blocks:
+        for state in block["state"]:
+            total += pickle.loads(state.as_py())
+    return total
 
 
 def fold_files(paths: Any, kernel: Any) -> Any:

@@ -67,15 +67,20 @@ def fold_files(paths: Any, kernel: Any) -> Any:
 
     Workers read them without a Spark frame, which would convert columns to rows and back.
     """
-    sql, tasks = import_extra("pyspark.sql", FEATURE, "spark"), file_tasks(paths)
+    sql, (whole, tasks) = import_extra("pyspark.sql", FEATURE, "spark"), file_tasks(paths)
 
     def partial(batches):
         for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield _packed(fold_task(tasks[number], kernel))
+            for task in batch.column("task").to_pylist():
+                yield _packed(fold_task(pickle.loads(task), whole, kernel))
 
-    numbers = sql.SparkSession.builder.getOrCreate().range(0, len(tasks), 1, max(len(tasks), 1))
-    parts = numbers.mapInArrow(partial, "state binary")
+    # Each worker gets its own tasks; in the function, they would be sent to all.
+    rows = [(number, pickle.dumps(task)) for number, task in enumerate(tasks)]
+    session = sql.SparkSession.builder.getOrCreate()
+    spread = session.createDataFrame(rows, "number long, task binary").repartitionByRange(
+        len(tasks), "number"
+    )
+    parts = spread.mapInArrow(partial, "state binary")
     return (
         _merged(parts, kernel)
         if len(tasks) > FEW_TASKS
