@@ -2,14 +2,18 @@
 every mode, over 21 files.
 """
 
+from glob import glob
+
 import numpy as np
 import pytest
+from tests.tables.conftest import FILES, ROWS
 from tests.tables.modes import COLUMNS, MODES, assert_same
 
 import calibrant as cb
 from calibrant.tables import apply, sample, sketch
 from calibrant.tables.engines import ray_engine
 
+PATTERN = {"probabilities": "p_*"}
 # Spark warns of the pandas it does not use here; Ray of its own settings.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -30,6 +34,7 @@ def test_a_cluster_does_what_pyarrow_does(
     _assert_every_column_of_every_mode(cluster, logs, folders)
     _assert_sketch(cluster, logs)
     _assert_sample(cluster, logs, whole)
+    _assert_frame(cluster, logs, tmp_path)
     for mode in ("p_*", "vector"):
         _assert_apply(cluster, mode, logs, whole, tmp_path)
 
@@ -62,6 +67,36 @@ def _assert_sample(cluster, logs, whole):
     drawn = sample(logs, 600, probabilities="p_*", engine=cluster)
     assert 450 < len(drawn) < 750
     assert drawn.weight.sum() == pytest.approx(len(whole))
+
+
+def _frame(cluster, logs):
+    """The files as the cluster's own table."""
+    paths = sorted(glob(logs))
+    if cluster == "dask":
+        import dask.dataframe
+
+        return dask.dataframe.read_parquet(paths)
+    if cluster == "ray":
+        import ray.data
+
+        return ray.data.read_parquet(paths)
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.getOrCreate().read.parquet(*paths)
+
+
+def _assert_frame(cluster, logs, tmp_path):
+    """Each function takes the cluster's own table, too."""
+    frame = _frame(cluster, logs)
+    asked = {"probabilities": "p_*", "by": "region"}
+    assert_same(cb.evaluate(frame, **asked), cb.evaluate(logs, **asked))
+    found, expected = (sketch(each, probabilities="p_*", n_bins=64) for each in (frame, logs))
+    np.testing.assert_allclose(np.sort(found.points()), np.sort(expected.points()), rtol=1e-9)
+    drawn = sample(frame, 600, probabilities="p_*")
+    title = cb.report(drawn, calibrator=cb.calibrators.Identity()).to_dict()["title"]
+    assert title == f"Report of {len(drawn):,} sampled rows that stand for {FILES * ROWS:,}"
+    out = apply(drawn.fit(cb.TemperatureScaling()), frame, tmp_path / "of_frame", **PATTERN)
+    assert cb.evaluate(out, engine="pyarrow", **PATTERN).overall()["n"] == FILES * ROWS
 
 
 def _assert_apply(cluster, mode, logs, whole, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from tests.tables.modes import COLUMNS
 
 import calibrant as cb
+from calibrant import metrics
 from calibrant.errors import InputError
 from calibrant.tables import RowSample, sample
 
@@ -100,3 +101,15 @@ def test_refusals(log):
         sample(log, 0, probabilities="p_*")
     with pytest.raises(InputError, match="no rows"):
         sample(log.iloc[:0], 10, probabilities="p_*")
+
+
+def test_a_report_of_drawn_rows_is_of_the_table(logs, whole):
+    drawn = sample(logs, 1_500, probabilities="p_*")
+    page = cb.report(drawn, calibrator=cb.calibrators.Identity()).to_dict()
+    assert page["title"] == f"Report of {len(drawn):,} sampled rows that stand for {len(whole):,}"
+    assert page["data"]["rows"] == len(drawn)
+    loss = next(row for row in page["metrics"] if row["key"] == "log_loss")["before"]
+    exact = metrics.log_loss(drawn.labels, drawn.probabilities, sample_weight=drawn.weight)
+    assert loss["value"] == pytest.approx(exact, rel=1e-9)
+    assert loss["low"] < cb.evaluate(logs, probabilities="p_*").overall()["log_loss"] < loss["high"]
+    assert cb.report(drawn, title="Mine").to_dict()["title"] == "Mine"

@@ -17,12 +17,14 @@ from calibrant.core.cards import Card, Shown
 from calibrant.core.domain import outcomes_apart
 from calibrant.core.estimators import one_blas_thread
 from calibrant.core.guarantee import Promised
+from calibrant.core.labels import array_of
 from calibrant.core.saving import replacing
 from calibrant.core.stores import located
 from calibrant.errors import InputError
 
 if TYPE_CHECKING:
     from calibrant.core.calibrator import Calibrator
+    from calibrant.tables.sample import RowSample
 
 __all__ = ["Report", "report", "require_page"]
 
@@ -128,7 +130,7 @@ def require_page(path: str | Path) -> None:
 
 
 def report(
-    y: ArrayLike | Audit | Promised,
+    y: "ArrayLike | Audit | Promised | RowSample",
     P: ArrayLike | None = None,
     std: ArrayLike | None = None,
     *,
@@ -141,8 +143,9 @@ def report(
     ----------
     y : (n,) true labels; for forecasts of a number, (n,) or (n, d) outcomes; or, without any of the
         other arrays, the result of :func:`calibrant.audit`, whose page is on every group, a fitted
-        rule with a promise, such as :class:`SelectiveClassifier`, or a log of answers from
-        ``read_questions``, whose groups are its types and questions
+        rule with a promise, such as :class:`SelectiveClassifier`, a log of answers from
+        ``read_questions``, whose groups are its types and questions, or the rows drawn by
+        :func:`calibrant.tables.sample` from a table of any size, with their weights
     P : (n, K), or (n,) for binary; {name: predictions} of several models, which are compared as by
         :func:`calibrant.compare`; or a forecast: the means with ``std``, a Forecast, a frozen
         scipy distribution
@@ -200,7 +203,13 @@ def report(
     from calibrant.reporting.rule_page import summarise_rule
     from calibrant.reporting.summarise import summarise
     from calibrant.reporting.summary import call_of
+    from calibrant.tables.sample import RowSample
 
+    if isinstance(y, RowSample):
+        title = f"Report of {len(y):,} sampled rows that stand for {y.weight.sum():,.0f}"
+        weights = {"sample_weight": y.weight, "weight_kind": "sampling", "classes": y.classes}
+        options = weights | {"title": title} | options
+        y, P = array_of(y.classes)[y.labels], y.probabilities
     if isinstance(y, Audit):
         _require_known(options, summarise_audit, calibrator)
         return Report(summarise_audit(y, **options))

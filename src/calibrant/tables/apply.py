@@ -324,7 +324,7 @@ class TableRows:
         if module.CLUSTER:
             raise InputError(
                 "engine must read files in order, as polars, duckdb and pyarrow do; got"
-                f' "{self.engine}".'
+                f' "{self.engine}"; on a cluster, report the rows that tables.sample draws.'
             )
         table = opened(list(self.paths), module)
         for run in runs(gathered(module.batches(table, self.layout.needed, ordered=True))):

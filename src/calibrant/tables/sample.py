@@ -46,6 +46,7 @@ class RowSample(Saved):
     See Also
     --------
     tables.sample : draws a RowSample.
+    report : makes a page of its rows.
     """
 
     probabilities: np.ndarray
