@@ -9,7 +9,7 @@ from scipy import stats
 import calibrant as cb
 from calibrant.core.forecast_record import PIT_LEVELS, pit_counts, read_forecast
 from calibrant.errors import InputError
-from calibrant.monitoring.over_time import _adjusted, _forecast_p_value, _p_value, _tail
+from calibrant.monitoring.over_time import _adjusted, _forecast_p_value, _p_values, _tail
 
 pandas = pytest.importorskip("pandas")
 
@@ -27,16 +27,16 @@ def sums(rng, rows, gap=0.0, n_bins=15):
 @pytest.mark.parametrize("rows", [1, 5, 40, 1000])
 def test_p_values_of_calibrated_slices_are_valid(rows):
     rng = np.random.default_rng(rows)
-    p = np.array([_p_value(sums(rng, rows), 0.0) for _ in range(600)])
+    p = _p_values(np.array([sums(rng, rows) for _ in range(600)]), 0.0)
     for level in (0.01, 0.05, 0.2):
         assert np.mean(p <= level) <= level + 3.0 * np.sqrt(level * (1.0 - level) / 600)
 
 
 def test_they_are_small_where_a_slice_is_off_and_not_within_the_tolerance():
     rng = np.random.default_rng(0)
-    assert np.median([_p_value(sums(rng, 1000, 0.08), 0.0) for _ in range(50)]) < 1e-6
-    assert np.median([_p_value(sums(rng, 1000, 0.08), 0.1) for _ in range(50)]) > 0.2
-    assert _p_value(np.array([[100.0, 100.0, 98.0]]), 0.0) < 1e-10
+    assert np.median(_p_values(np.array([sums(rng, 1000, 0.08) for _ in range(50)]), 0.0)) < 1e-6
+    assert np.median(_p_values(np.array([sums(rng, 1000, 0.08) for _ in range(50)]), 0.1)) > 0.2
+    assert _p_values(np.array([[[100.0, 100.0, 98.0]]]), 0.0)[0] < 1e-10
 
 
 def test_holm_by_hand():
@@ -137,7 +137,7 @@ def test_the_share_of_false_ones_is_as_said():
     off = np.arange(60) < 15
     shares, any_false, power = [], [], []
     for _ in range(200):
-        p = np.array([_p_value(sums(rng, 200, 0.15 * o), 0.0) for o in off])
+        p = _p_values(np.array([sums(rng, 200, 0.15 * o) for o in off]), 0.0)
         bh, holm = (_adjusted(p, method) <= 0.1 for method in ("bh", "holm"))
         shares.append((bh & ~off).sum() / max(bh.sum(), 1))
         any_false.append((holm & ~off).any())
@@ -174,7 +174,9 @@ def test_p_values_of_bins_by_the_binomial_distribution():
             )
             each.append(min(2 * min(above, below), 1.0))
         np.testing.assert_allclose(
-            _p_value(sums, tolerance), stats.chi2.sf(-2 * np.log(each).sum(), 6), rtol=1e-9
+            _p_values(sums[None], tolerance)[0],
+            stats.chi2.sf(-2 * np.log(each).sum(), 6),
+            rtol=1e-9,
         )
 
 

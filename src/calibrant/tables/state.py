@@ -80,35 +80,39 @@ class GroupState(Saved):
         cells: np.ndarray,
         sums: np.ndarray,
     ) -> None:
-        """Add the sums of distinct groups and distinct bins; the arguments are as in a state, in
-        any order.
+        """Add sums; the arguments are as in a state, in any order, with groups and bins that may
+        be equal.
         """
-        row = self._rows_of(levels, codes)
-        new = row[at // self.n_bins] * self.n_bins + at % self.n_bins
-        self.at, index = np.unique(np.concatenate([self.at, new]), return_inverse=True)
-        both, self.cells = (self.cells, cells), np.zeros((len(self.at), 3))
-        for part, place in zip(both, np.split(index, [len(both[0])]), strict=True):
-            self.cells[place] += part
-        self.sums[row] += sums
-
-    def _rows_of(self, levels: Sequence[Sequence[Any]], codes: np.ndarray) -> np.ndarray:
-        """Rows of the groups; new groups are added."""
-        own, new = len(self.codes), np.zeros_like(codes, dtype=np.int32)
+        own, new, known = len(self.codes), np.zeros_like(codes, dtype=np.int32), []
         for j, values in enumerate(levels):
             used, code = present(codes[:, j], len(values))
             place = {value: i for i, value in enumerate(self.levels[j])}
             to = [place.setdefault(values[i], len(place)) for i in used.tolist()]
             new[:, j] = np.array(to, dtype=np.int32)[code]
-            self.levels[j] = list(place)
-        both = np.concatenate([self.codes, new])
-        codes, index = distinct(list(zip(self.levels, both.T, strict=True)), len(both))
-        row = np.full(len(codes), -1)
-        row[index[:own]] = np.arange(own)
-        fresh = np.flatnonzero(row < 0)
-        row[fresh] = np.arange(own, len(codes))
-        self.codes = np.concatenate([self.codes, codes[fresh]])
-        self.sums = np.concatenate([self.sums, np.zeros((len(fresh), self.n_sums))])
-        return row[index[own:]]
+            known.append(list(place))
+        self._take(
+            known,
+            np.concatenate([self.codes, new]),
+            np.concatenate([self.at, at + own * self.n_bins]),
+            np.concatenate([self.cells, cells]),
+            np.concatenate([self.sums, sums]),
+        )
+
+    def _take(
+        self,
+        levels: list[list[Any]],
+        codes: np.ndarray,
+        at: np.ndarray,
+        cells: np.ndarray,
+        sums: np.ndarray,
+    ) -> None:
+        """Hold these sums instead; equal groups become one, in the order of their codes."""
+        self.levels = levels
+        self.codes, row = distinct(list(zip(levels, codes.T, strict=True)), len(codes))
+        self.sums = grouped_sums(row, len(self.codes), sums.T)[:, 1:]
+        at = row[at // self.n_bins] * self.n_bins + at % self.n_bins
+        self.at, index = np.unique(at, return_inverse=True)
+        self.cells = grouped_sums(index, len(self.at), cells.T)[:, 1:]
 
     def __iadd__(self, other: Any) -> Self:
         if not isinstance(other, GroupState):
@@ -149,18 +153,13 @@ class GroupState(Saved):
         ``part`` picks some of a group's elements, in any order. It is called once, with their
         positions.
         """
-        out, parts = self._empty(), []
-        for j in part(tuple(range(len(self.levels)))):
-            order = _order(self.levels[j])
-            rank = np.empty(len(order), dtype=np.int32)
-            rank[order] = np.arange(len(order))
-            parts.append(([self.levels[j][i] for i in order], rank[self.codes[:, j]]))
-        out.codes, index = distinct(parts, len(self.codes))
-        out.levels = [levels for levels, _ in parts]
-        out.sums = grouped_sums(index, len(out.codes), self.sums.T)[:, 1:]
-        at = index[self.at // self.n_bins] * self.n_bins + self.at % self.n_bins
-        out.at, index = np.unique(at, return_inverse=True)
-        out.cells = grouped_sums(index, len(out.at), self.cells.T)[:, 1:]
+        columns = part(tuple(range(len(self.levels))))
+        out, levels, codes = self._empty(), [], self.codes[:, columns]
+        for j, column in enumerate(columns):
+            order = _order(self.levels[column])
+            levels.append([self.levels[column][i] for i in order])
+            codes[:, j] = np.argsort(order)[codes[:, j]]
+        out._take(levels, codes, self.at, self.cells, self.sums)
         return out
 
     def by(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray, np.ndarray]:
