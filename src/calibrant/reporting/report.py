@@ -21,10 +21,10 @@ from calibrant.core.labels import array_of
 from calibrant.core.saving import replacing
 from calibrant.core.stores import located
 from calibrant.errors import InputError
+from calibrant.tables.sample import RowSample
 
 if TYPE_CHECKING:
     from calibrant.core.calibrator import Calibrator
-    from calibrant.tables.sample import RowSample
 
 __all__ = ["Report", "report", "require_page"]
 
@@ -130,7 +130,7 @@ def require_page(path: str | Path) -> None:
 
 
 def report(
-    y: "ArrayLike | Audit | Promised | RowSample",
+    y: ArrayLike | Audit | Promised | RowSample,
     P: ArrayLike | None = None,
     std: ArrayLike | None = None,
     *,
@@ -203,7 +203,6 @@ def report(
     from calibrant.reporting.rule_page import summarise_rule
     from calibrant.reporting.summarise import summarise
     from calibrant.reporting.summary import call_of
-    from calibrant.tables.sample import RowSample
 
     if isinstance(y, RowSample):
         title = f"Report of {len(y):,} sampled rows that stand for {y.weight.sum():,.0f}"

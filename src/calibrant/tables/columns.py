@@ -1,7 +1,7 @@
 """The roles of a table's columns, and the columns of a batch as arrays."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -14,7 +14,6 @@ from calibrant.core.given import Inputs
 from calibrant.core.labels import is_unlabelled, label_key, level_of, levels_of, places
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
-from calibrant.tables.batching import gathered, runs
 
 __all__ = [
     "EVERY",
@@ -30,7 +29,6 @@ __all__ = [
     "numbers",
     "present",
     "quantile_levels",
-    "sliced_runs",
     "starred",
     "whole_numbers",
 ]
@@ -232,21 +230,6 @@ class Layout:
         if self.time:
             encoded.append(encode(floor(batch.column(self.time), self.every, self.time)))
         return encoded
-
-
-def sliced_runs(
-    layout: Layout, batches: Iterable[Any]
-) -> Iterator[tuple[list[Any], list[tuple[list[Any], np.ndarray]], int]]:
-    """Runs of neighbouring batches, each with its columns of slices, encoded together, and its
-    number of rows.
-    """
-    import pyarrow as pa
-
-    names = [name for name in (*layout.by, layout.time) if name is not None]
-    for run in runs(gathered(batches)):
-        parts = [batch.select(names) for batch in run] if names else []
-        whole = pa.Table.from_batches(parts).combine_chunks().to_batches()[0] if names else None
-        yield run, layout.slices(whole), sum(batch.num_rows for batch in run)
 
 
 def layout(

@@ -36,14 +36,13 @@ from calibrant.metrics.forecast_scores import (
 )
 from calibrant.metrics.forecast_spread import ExpectedNormalizedCalibrationError
 from calibrant.metrics.proper import brier_score, log_loss
-from calibrant.tables.batching import gathered
+from calibrant.tables.batching import gathered, runs
 from calibrant.tables.columns import (
     Layout,
     coded,
     distinct,
     event_places,
     numbers,
-    sliced_runs,
 )
 from calibrant.tables.state import GroupState
 
@@ -65,8 +64,6 @@ SPARSEST = 4
 
 class Tally:
     """Sums by group and bin over a run of batches, whose slices are encoded together.
-
-    Naming the groups costs more than adding up a batch, so it is done once per run.
 
     Parameters
     ----------
@@ -235,10 +232,16 @@ class Kernel:
 
     def over(self, batches: Sequence[Any]) -> GroupState:
         """The state of all Arrow record batches."""
+        import pyarrow as pa
+
         _keep_freed_memory()
-        state = self.empty()
-        for run, slices, n in sliced_runs(self.layout, batches):
-            tally, start = Tally(state, slices, n), 0
+        state, names = self.empty(), [*self.layout.by, *filter(None, [self.layout.time])]
+        for run in runs(gathered(batches)):
+            # Naming slices costs more than adding up their rows, so it is done once a run.
+            parts = [batch.select(names) for batch in run]
+            whole = pa.Table.from_batches(parts).combine_chunks().to_batches()[0] if names else None
+            slices = self.layout.slices(whole)
+            tally, start = Tally(state, slices, sum(batch.num_rows for batch in run)), 0
             for batch in run:
                 at = slice(start, start := start + batch.num_rows)
                 naming("sample_weight", "weight")(self._add)(tally, batch, at)

@@ -1,14 +1,17 @@
 """Tasks that cover Parquet files; a cluster's workers read them without the cluster's tables."""
 
-from collections.abc import Sequence
+import pickle
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from calibrant.tables.engines import arrow_engine
 
 if TYPE_CHECKING:
     from calibrant.tables.state import Drawn, GroupState
 
-__all__ = ["file_tasks", "fold_task", "task_table"]
+__all__ = ["added", "file_tasks", "fold_task", "packed", "task_table"]
 
 #: A task reads at least this many bytes, and there are at most about this many tasks, because the
 #: state that each task returns takes a few megabytes too.
@@ -25,15 +28,18 @@ def file_tasks(paths: Sequence[Any]) -> tuple[Any, list[Any]]:
     fragments = list(whole.get_fragments())
     sizes = [info.size for info in whole.filesystem.get_file_info([f.path for f in fragments])]
     size = max(TASK_BYTES, sum(sizes) // MOST_TASKS)
-    tasks, held = [], size
-    for fragment, length in zip(fragments, sizes, strict=True):
-        parts = max(1, length // size)
-        for part in range(parts):
-            if held >= size:
-                tasks.append([])
-                held = 0
-            tasks[-1].append((fragment.path, fragment.partition_expression, part, parts))
-            held += length / parts
+    pieces = [
+        (f.path, f.partition_expression, part, parts, length / parts)
+        for f, length in zip(fragments, sizes, strict=True)
+        for parts in [max(1, length // size)]
+        for part in range(parts)
+    ]
+    ends = np.cumsum([piece[-1] for piece in pieces])
+    starts = np.flatnonzero(np.diff(ends // size, prepend=-1)).tolist()
+    tasks = [
+        [piece[:-1] for piece in pieces[start:end]]
+        for start, end in zip(starts, [*starts[1:], len(pieces)], strict=True)
+    ]
     return _of([], whole), tasks
 
 
@@ -52,6 +58,21 @@ def task_table(whole: Any, task: list[Any]) -> Any:
 def fold_task(task: list[Any], whole: Any, kernel: Any) -> "Drawn | GroupState":
     """The kernel's state of one task."""
     return kernel.over(arrow_engine.batches(task_table(whole, task), kernel.layout.needed))
+
+
+def packed(state: Any) -> Any:
+    """A batch of one row, the pickled state; only states of this module's tasks are read back."""
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
+
+
+def added(kernel: Any, states: Iterable[Any]) -> Any:
+    """The sum of pickled states."""
+    total = kernel.empty()
+    for state in states:
+        total += pickle.loads(state)
+    return total
 
 
 def _of(fragments: list[Any], whole: Any) -> Any:

@@ -2,12 +2,12 @@
 states are added up in a tree.
 """
 
-import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from calibrant.core.extras import import_extra
 from calibrant.core.stores import in_one_store
+from calibrant.tables.engines.file_tasks import added, packed
 
 __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files"]
 
@@ -34,31 +34,26 @@ def kinds(table: Any) -> Any:
 
 def fold(table: Any, kernel: Any) -> Any:
     """The state of the whole table."""
-
-    def packed(state):
-        import pyarrow as pa
-
-        return pa.table({"state": [pickle.dumps(state)]})
-
     ray = import_extra("ray", FEATURE, "ray")
-    task = ray.remote(lambda *blocks: packed(_added(kernel, blocks)))
-    states = table.select_columns(kernel.layout.needed).map_batches(
-        lambda block: packed(kernel.over(block.combine_chunks().to_batches())),
+    import pyarrow as pa
+
+    def block_of(state):
+        return pa.Table.from_batches([packed(state)])
+
+    task = ray.remote(lambda *blocks: block_of(added(kernel, _states(blocks))))
+    read = table.select_columns(kernel.layout.needed).map_batches(
+        lambda block: block_of(kernel.over(block.combine_chunks().to_batches())),
         batch_format="pyarrow",
         batch_size=None,
     )
-    parts = states.to_arrow_refs()
+    parts = read.to_arrow_refs()
     while len(parts) > FAN:
         parts = [task.remote(*parts[i : i + FAN]) for i in range(0, len(parts), FAN)]
-    return _added(kernel, ray.get(parts))
+    return added(kernel, _states(ray.get(parts)))
 
 
-def _added(kernel: Any, blocks: Iterable[Any]) -> Any:
-    total = kernel.empty()
-    for block in blocks:
-        for state in block["state"]:
-            total += pickle.loads(state.as_py())
-    return total
+def _states(blocks: Iterable[Any]) -> Iterator[bytes]:
+    return (state.as_py() for block in blocks for state in block["state"])
 
 
 def fold_files(paths: Any, kernel: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from calibrant.core.extras import import_extra
 from calibrant.tables.batching import hive_root
-from calibrant.tables.engines.file_tasks import file_tasks, fold_task
+from calibrant.tables.engines.file_tasks import added, file_tasks, fold_task, packed
 
 __all__ = ["CLUSTER", "READS", "apply", "fold", "fold_files", "kinds", "open_files", "schema_after"]
 
@@ -57,7 +57,7 @@ def fold(table: Any, kernel: Any) -> Any:
     """
 
     def partial(batches):
-        yield _packed(kernel.over(batches))
+        yield packed(kernel.over(batches))
 
     return _merged(table.select(*kernel.layout.needed).mapInArrow(partial, "state binary"), kernel)
 
@@ -72,7 +72,7 @@ def fold_files(paths: Any, kernel: Any) -> Any:
     def partial(batches):
         for batch in batches:
             for task in batch.column("task").to_pylist():
-                yield _packed(fold_task(pickle.loads(task), whole, kernel))
+                yield packed(fold_task(pickle.loads(task), whole, kernel))
 
     # Each worker gets its own tasks; in the function, they would be sent to all.
     rows = [(number, pickle.dumps(task)) for number, task in enumerate(tasks)]
@@ -84,7 +84,7 @@ def fold_files(paths: Any, kernel: Any) -> Any:
     return (
         _merged(parts, kernel)
         if len(tasks) > FEW_TASKS
-        else _added(kernel.empty(), (row.state for row in parts.collect()))
+        else added(kernel, (row.state for row in parts.collect()))
     )
 
 
@@ -95,10 +95,8 @@ def _merged(parts, kernel):
     """
 
     def merged(batches):
-        yield _packed(
-            _added(
-                kernel.empty(), (state.as_py() for batch in batches for state in batch.column(0))
-            )
+        yield packed(
+            added(kernel, (state.as_py() for batch in batches for state in batch.column(0)))
         )
 
     rows = (
@@ -106,19 +104,7 @@ def _merged(parts, kernel):
         .mapInArrow(merged, "state binary")
         .toLocalIterator(prefetchPartitions=True)
     )
-    return _added(kernel.empty(), (row.state for row in rows))
-
-
-def _added(total: Any, packed: Any) -> Any:
-    for state in packed:
-        total += pickle.loads(state)
-    return total
-
-
-def _packed(state):
-    import pyarrow as pa
-
-    return pa.RecordBatch.from_pydict({"state": [pickle.dumps(state)]})
+    return added(kernel, (row.state for row in rows))
 
 
 def apply(table: Any, transform: Any, output: Any) -> None:
