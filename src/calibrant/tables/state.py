@@ -90,7 +90,7 @@ class GroupState(Saved):
             to = [place.setdefault(values[i], len(place)) for i in used.tolist()]
             new[:, j] = np.array(to, dtype=np.int32)[code]
             known.append(list(place))
-        self._take(
+        self.take(
             known,
             np.concatenate([self.codes, new]),
             np.concatenate([self.at, at + own * self.n_bins]),
@@ -98,7 +98,7 @@ class GroupState(Saved):
             np.concatenate([self.sums, sums]),
         )
 
-    def _take(
+    def take(
         self,
         levels: list[list[Any]],
         codes: np.ndarray,
@@ -159,7 +159,7 @@ class GroupState(Saved):
             order = _order(self.levels[column])
             levels.append([self.levels[column][i] for i in order])
             codes[:, j] = np.argsort(order)[codes[:, j]]
-        out._take(levels, codes, self.at, self.cells, self.sums)
+        out.take(levels, codes, self.at, self.cells, self.sums)
         return out
 
     def by(self, part: Callable[..., Any]) -> tuple[list[tuple[Any, ...]], np.ndarray, np.ndarray]:
