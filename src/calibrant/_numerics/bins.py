@@ -173,7 +173,7 @@ def equal_mass_parts(mass: np.ndarray, n_bins: int) -> np.ndarray:
     """
     middle = np.cumsum(mass) - 0.5 * mass
     part = np.minimum((middle / mass.sum() * n_bins).astype(np.intp), n_bins - 1)
-    return np.unique(part, return_inverse=True)[1]
+    return np.cumsum(np.diff(part, prepend=part[:1]) > 0)
 
 
 def group_ends(
@@ -219,7 +219,7 @@ class Cut:
 
     def index(self, values: np.ndarray) -> np.ndarray:
         """The bin of each row, (n,)."""
-        return self.part[np.searchsorted(self.values, values)]
+        return np.searchsorted(self.upper, values)
 
 
 @dataclass(frozen=True)

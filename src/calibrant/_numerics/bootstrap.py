@@ -9,7 +9,10 @@ import numpy as np
 from scipy import sparse, special
 
 __all__ = [
+    "MANY_ROWS",
+    "ROWS_FOR_EACH",
     "bca_limits",
+    "binomial_gaps",
     "bootstrap_totals",
     "content_seed",
     "draw_hits",
@@ -26,6 +29,7 @@ __all__ = [
     "one_of_each",
     "percentile_limits",
     "placed_codes",
+    "pooled_gaps",
     "resample_weights",
     "resampled_sums",
     "row_codes",
@@ -349,6 +353,49 @@ def hit_drawer(
         return (np.bincount(row, weights=each) / times)[back]
 
     return drawn
+
+
+#: Variance from which a binomial number is drawn as a rounded normal one with its skewness.
+STEADY = 9.0
+
+
+def binomial_gaps(
+    times: np.ndarray, risk: np.ndarray, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(m, count) numbers of events in ``times`` draws (m,) of a risk (m,), minus the expected ones;
+    the fraction of a draw varies as that share of one.
+    """
+    whole, out = np.floor(times), np.empty((len(times), count))
+    rest, mean = np.sqrt(times - whole)[:, None], (whole * risk)[:, None]
+    large = mean[:, 0] * (1.0 - risk) >= STEADY
+    for k in np.flatnonzero(~large):
+        out[k] = rng.binomial(int(whole[k]), risk[k], count) - mean[k]
+    mean, p = mean[large], risk[large, None]
+    variance, part = mean * (1.0 - p), mean - np.floor(mean)
+    skew = (1.0 - 2.0 * p) / np.sqrt(variance)
+    # Rounding adds a twelfth to the variance.
+    spread = np.sqrt((variance - 1.0 / 12.0) / (1.0 + skew * skew / 18.0))
+    z = rng.standard_normal((len(mean), count))
+    out[large] = np.rint(spread * (z + skew / 6.0 * (z * z - 1.0)) + part) - part
+    if rest.any():
+        out += rest * ((rng.random(out.shape) < risk[:, None]) - risk[:, None])
+    return out
+
+
+def pooled_gaps(
+    mass: np.ndarray, risk: np.ndarray, variance: np.ndarray, count: int, rng: np.random.Generator
+) -> np.ndarray:
+    """(m, count) sums of outcomes minus their risks over units of ``mass`` (m,) rows, drawn as
+    binomial with the mean and variance of the sum of their different risks.
+
+    ``risk`` and ``variance`` (m,) are the means of p and p (1 - p) over the rows.
+    """
+    mean = mass * np.minimum(risk, 1.0 - risk)
+    times = mean * mean / np.maximum(mean - mass * variance, 1e-300)
+    # Whole numbers of rows stay whole.
+    times = np.minimum(np.where(mass == np.rint(mass), np.rint(times), times), mass)
+    off = binomial_gaps(times, mean / np.maximum(times, 1e-300), count, rng)
+    return np.where(risk > 0.5, -1.0, 1.0)[:, None] * off
 
 
 #: Rows for each distinct score from which outcomes are drawn by score.

@@ -17,6 +17,7 @@ from calibrant._numerics.intervals import normal_interval, normal_quantile
 __all__ = [
     "apart_limits",
     "between_variance",
+    "dense",
     "expanded_level",
     "fixed_outcomes",
     "group_worth",
@@ -360,6 +361,19 @@ def rows_by_group(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
     narrow = group.astype(np.uint16) if n_groups <= 65_536 else group
     order = np.argsort(narrow, kind="stable")
     return np.split(order, np.cumsum(np.bincount(group, minlength=n_groups))[:-1])
+
+
+#: Codes below this many times their number are counted instead of sorted.
+SPARSE = 4
+
+
+def dense(code: np.ndarray) -> tuple[np.ndarray, int]:
+    """(numbers 0..G-1 of the codes (n,), whole numbers from 0, in their order; G)."""
+    if code.max(initial=0) > SPARSE * len(code):
+        found, index = np.unique(code, return_inverse=True)
+        return index, len(found)
+    number = np.cumsum(np.bincount(code) > 0) - 1
+    return number[code], int(number[-1]) + 1
 
 
 def membership(

@@ -396,7 +396,9 @@ def audit(
     ``audit(held, np.full(n, 0.9), groups)``. A calibration error within a group appears beside its
     expectation under perfect calibration. It has no test of its own; the ``multicalibration``
     error, the largest at any cut of any group, has one. With weighted rows the halves of ``found``
-    depend on how rows are merged.
+    depend on how rows are merged. Of 50,000 rows or more in few enough groups, rows with the same
+    groups and near predictions are drawn together, as binomial numbers with the mean and the
+    variance of their sum.
 
     With ``control="share"`` the findings are the :math:`r` groups of the step-down test, and those
     from the statistic :math:`c` on at which :math:`2 E[N_c / (N_c + r)] \le 1 - level`, where

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from calibrant._numerics.bins import equal_mass_groups
 from calibrant._numerics.bootstrap import null_generator
 from calibrant._numerics.clusters import membership, row_sums, scaled_columns, scaled_rows
 from calibrant._numerics.logistic import sigmoid
@@ -61,14 +60,10 @@ class Totals:
     def of(cls, sample: Sample, family: Family, place: np.ndarray, n_parts: int) -> "Totals":
         """Sum over all groups of a family; ``place`` (u, q) is the part of the predictions."""
         w, said, came, variance = sample.weight[:, None], sample.said, sample.came, sample.variance
-        if isinstance(sample, ScoreSample):
-            square, impossible = 0.0 * said, 0.0 * said
-        else:
-            square = came - 2.0 * said * came + said * said - variance
-            impossible = np.where(said <= 0.0, came, 0.0) + np.where(said >= 1.0, 1.0 - came, 0.0)
+        ones, surplus, impossible = np.ones_like(said), sample.surplus, sample.impossible
         sums = [
             np.asarray(family.matrix @ (w * one))
-            for one in (np.ones_like(said), said, came, variance, square, impossible)
+            for one in (ones, said, came, variance, surplus, impossible)
         ]
         parts = list[np.ndarray]()
         for one in (np.ones_like(said), said, came - said, variance):
@@ -174,8 +169,6 @@ LEAST_EVENTS = 30.0
 #: Minimum excess of the variance of errors over that of the null, in standard errors (about one
 #: over the root of the rows).
 CHANCE = 2.0
-#: Number of parts of equal weight of the predictions, for calibration errors within groups.
-SCORE_PARTS = 16
 #: Maximum number of values drawn at once.
 DRAWN_AT_ONCE = 4_000_000
 
@@ -400,9 +393,7 @@ def tested_groups(
     sample: Sample, family: Family, null: str, n_draws: int, random_state: int, control: str
 ) -> Tested:
     """Test all groups of a family for each question, with correction for their number."""
-    place = np.column_stack(
-        [equal_mass_groups(one, SCORE_PARTS, sample.weight) for one in sample.said.T]
-    )
+    place = sample.place
     of = NULLS[null](sample, family, place, int(place.max()) + 1)
     totals, tested = of.totals, of.enough
     deviation, of_null = of.deviation, np.sqrt(of.variance)

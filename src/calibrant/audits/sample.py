@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from calibrant._numerics.bins import equal_mass_groups
-from calibrant._numerics.clusters import membership
+from calibrant._numerics.bins import equal_mass_groups, equal_width_index, grouped_sums
+from calibrant._numerics.bootstrap import MANY_ROWS, ROWS_FOR_EACH, pooled_gaps
+from calibrant._numerics.clusters import dense, membership
 from calibrant._numerics.normal_scores import central
 from calibrant.core.groups import Groups, coded, crossed
 from calibrant.core.labels import array_of, numbers_to_cut
@@ -35,6 +36,10 @@ __all__ = [
     "of_predictions",
     "shown_groups",
 ]
+
+
+#: Number of parts of equal weight of the predictions, for calibration errors within groups.
+SCORE_PARTS = 16
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,24 @@ class Sample(ABC):
         """
         return np.arange(len(self)), self.weight, self.came - self.said
 
+    @property
+    def place(self) -> np.ndarray:
+        """(u, q) the part of the predictions, of ``SCORE_PARTS`` of equal weight."""
+        return np.column_stack(
+            [equal_mass_groups(one, SCORE_PARTS, self.weight) for one in self.said.T]
+        )
+
+    @property
+    def surplus(self) -> np.ndarray:
+        """(u, q) the squared error of a row beyond its expectation."""
+        return self.came - 2.0 * self.said * self.came + self.said * self.said - self.variance
+
+    @property
+    def impossible(self) -> np.ndarray:
+        """(u, q) the share of rows with an outcome of probability 0."""
+        never, ever = self.said <= 0.0, self.said >= 1.0
+        return np.where(never, self.came, 0.0) + np.where(ever, 1.0 - self.came, 0.0)
+
 
 class OutcomeSample(Sample):
     """Sample of a binary outcome."""
@@ -122,6 +145,50 @@ class OutcomeSample(Sample):
         return unit[some], mass[some], off[some][:, None]
 
 
+@dataclass(frozen=True)
+class PooledOutcomes(OutcomeSample):
+    """Sample of a binary outcome with all rows of a cell and a part of the predictions in one unit.
+
+    Attributes
+    ----------
+    part : (u, 1) the part.
+    mass, squares : (u, 2) over rows without and with the event, weights and squared errors.
+    never : (u, 1) the share of rows with an outcome of probability 0.
+    """
+
+    part: np.ndarray
+    mass: np.ndarray
+    squares: np.ndarray
+    never: np.ndarray
+
+    @property
+    def place(self) -> np.ndarray:
+        """The part of each unit."""
+        return self.part
+
+    @property
+    def surplus(self) -> np.ndarray:
+        """The mean over the rows of a unit."""
+        return (self.squares.sum(axis=1) / self.weight)[:, None] - self.variance
+
+    @property
+    def impossible(self) -> np.ndarray:
+        """The share of the rows of a unit."""
+        return self.never
+
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the rows with and without the event, with the root mean squared errors."""
+        unit, event = np.nonzero(self.mass > 1e-12)
+        mass = self.mass[unit, event]
+        size = np.sqrt(self.squares[unit, event] / mass)
+        return unit, mass, np.where(event == 1, size, -size)[:, None]
+
+    def drawn(self, count: int, rng: Generator) -> np.ndarray:
+        """Return binomial draws with the mean and the variance of the sum of different risks."""
+        p, variance = self.said[:, 0], self.variance[:, 0]
+        return pooled_gaps(self.weight, p, variance, count, rng)[:, None]
+
+
 class ClassSample(Sample):
     """Sample of the class among K, with a question for each."""
 
@@ -144,10 +211,42 @@ class ScoreSample(Sample):
     such a long tail that flipping signs rejects too often in groups below 500 rows.
     """
 
+    @property
+    def surplus(self) -> np.ndarray:
+        """0: scores have no probability to err by."""
+        return 0.0 * self.said
+
+    @property
+    def impossible(self) -> np.ndarray:
+        """0: every score is possible."""
+        return 0.0 * self.said
+
     def drawn(self, count: int, rng: Generator) -> np.ndarray:
         """Return normal and uniform draws; a row of weight w varies as w rows do."""
         score = rng.standard_normal((len(self), count))
         return np.stack([score, central(score) - 0.5], axis=1) * np.sqrt(self.weight)[:, None, None]
+
+
+@dataclass(frozen=True)
+class PooledScores(ScoreSample):
+    """Sample of scores with all rows of a cell and of a part of the scores in one unit.
+
+    Attributes
+    ----------
+    squares : (u, 2) the sums of squared errors.
+    """
+
+    squares: np.ndarray
+
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the units, with the root mean squares of their rows' errors."""
+        size = np.sqrt(self.squares / self.weight[:, None])
+        return np.arange(len(self)), self.weight, np.copysign(size, self.came - self.said)
+
+    def drawn(self, count: int, rng: Generator) -> np.ndarray:
+        """Return normal draws with the variances of sums, which are uncorrelated."""
+        spread = np.sqrt(self.weight[:, None] * self.variance)
+        return spread[:, :, None] * rng.standard_normal((*spread.shape, count))
 
 
 def of_outcomes(
@@ -179,6 +278,40 @@ def of_outcomes(
     )
 
 
+def _units(cell: np.ndarray, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (n,) the numbers of the combinations that occur, and one row of each."""
+    unit, count = dense(cell * (int(part.max()) + 1) + part)
+    rows = np.empty(count, dtype=np.intp)
+    rows[unit] = np.arange(len(unit))
+    return unit, rows
+
+
+def _pools(cell: np.ndarray, cluster: np.ndarray | None) -> bool:
+    """Whether there are many more rows than cells and parts of them together."""
+    least = max(MANY_ROWS, ROWS_FOR_EACH * SCORE_PARTS * (int(cell.max(initial=0)) + 1))
+    return cluster is None and len(cell) >= least
+
+
+def pooled_outcomes(
+    said: np.ndarray, hit: np.ndarray, weight: np.ndarray, cell: np.ndarray
+) -> PooledOutcomes:
+    """Build as ``of_outcomes`` does."""
+    part = equal_mass_groups(said, SCORE_PARTS, weight)
+    unit, rows = _units(cell, part)
+    never = np.where(said <= 0.0, hit, 0.0) + np.where(said >= 1.0, 1.0 - hit, 0.0)
+    rest, hits = weight * (1.0 - hit), weight * hit
+    p, q = said * said, (1.0 - said) ** 2
+    columns = [rest, hits, rest * p, hits * q, weight * said, weight * said * (1.0 - said)]
+    sums = grouped_sums(unit, len(rows), [*columns, weight * never], None)[:, 1:]
+    mass, squares = sums[:, :2], sums[:, 2:4]
+    whole = mass.sum(axis=1)
+    came = mass[:, 1:] / whole[:, None]
+    said, variance, never = np.split(sums[:, 4:] / whole[:, None], 3, axis=1)
+    return PooledOutcomes(
+        ("",), whole, said, came, variance, None, rows, part[rows][:, None], mass, squares, never
+    )
+
+
 def of_classes(record: Any, cell: np.ndarray, tie: np.ndarray) -> ClassSample:
     """Build from a record's rows, with a question for each class."""
     order = np.lexsort([tie, record.weights, record.labels, *record.probabilities.T, cell])
@@ -198,14 +331,20 @@ def of_predictions(
     """
     if isinstance(target, str) and target == "classes":
         return of_classes(record, cell, tie)
-    said, hit = record.pair(target)
-    return of_outcomes(said, hit, record.weights, cell, record.cluster, tie if tied else None)
+    return _of_pair(record.pair(target), record, cell, tie, tied)
 
 
 def of_answers(record: Any, target: Any, cell: np.ndarray, tie: np.ndarray, tied: bool) -> Sample:
     """Build from a record of answers to questions, which are right or wrong."""
-    said, hit = record.judged
-    return of_outcomes(said, hit, record.weights, cell, record.cluster, tie if tied else None)
+    return _of_pair(record.judged, record, cell, tie, tied)
+
+
+def _of_pair(
+    pair: tuple[np.ndarray, np.ndarray], record: Any, cell: np.ndarray, tie: np.ndarray, tied: bool
+) -> OutcomeSample:
+    if not tied and _pools(cell, record.cluster):
+        return pooled_outcomes(*pair, record.weights, cell)
+    return of_outcomes(*pair, record.weights, cell, record.cluster, tie if tied else None)
 
 
 def of_forecasts(
@@ -215,6 +354,8 @@ def of_forecasts(
     outcomes.
     """
     score = np.clip(record.score, -38.0, 38.0)
+    if not tied and _pools(cell, record.cluster):
+        return pooled_scores(score, record.weights, cell)
     order = np.lexsort([tie, record.weights, score, cell])
     one, ones = score[order], np.ones(len(order))
     cluster = None if record.cluster is None else record.cluster[order]
@@ -222,6 +363,22 @@ def of_forecasts(
     said, variance = np.column_stack([0.0 * ones, 0.5 * ones]), np.column_stack([ones, ones / 12.0])
     return ScoreSample(
         ("mean", "spread"), record.weights[order], said, came, variance, cluster, order
+    )
+
+
+def pooled_scores(score: np.ndarray, weight: np.ndarray, cell: np.ndarray) -> PooledScores:
+    """Build as ``of_forecasts`` does."""
+    # The errors of a question have one sign in each sixteenth of the normal law.
+    law = 0.5 + 0.5 * np.copysign(central(score), score)
+    unit, rows = _units(cell, equal_width_index(law, SCORE_PARTS))
+    came = np.column_stack([score, central(score)])
+    said, variance = np.array([[0.0, 0.5]]), np.array([[1.0, 1.0 / 12.0]])
+    off = came - said
+    sums = grouped_sums(unit, len(rows), [*came.T, *(off * off).T], weight)
+    mass, ones = sums[:, 0], np.ones((len(rows), 1))
+    came = sums[:, 1:3] / mass[:, None]
+    return PooledScores(
+        ("mean", "spread"), mass, ones * said, came, ones * variance, None, rows, sums[:, 3:]
     )
 
 
@@ -279,7 +436,7 @@ def cells(columns: Sequence[Column], n: int) -> np.ndarray:
     """Return (n,) a number for each combination of all levels that occurs."""
     code = np.zeros(n, dtype=np.intp)
     for column in columns:
-        code = np.unique(code * len(column.levels) + column.index, return_inverse=True)[1]
+        code = dense(code * len(column.levels) + column.index)[0]
     return code
 
 
