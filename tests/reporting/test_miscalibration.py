@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import calibrant as cb
 from calibrant._numerics.logistic import sigmoid
@@ -13,6 +14,7 @@ from calibrant.core.groups import clustered
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.metrics import validation_size
+from calibrant.reporting import miscalibration as kernel
 from calibrant.reporting.miscalibration import miscalibration
 from calibrant.reporting.regression.task import miscalibration_of_forecasts
 
@@ -165,3 +167,32 @@ def test_as_many_error_bars_as_are_wanted_show_that_they_are_right():
     wanted = round(forecasts(100, 0).wanted)
     shown = [forecasts(wanted, seed).high <= 0.02 for seed in range(40)]
     assert 0.25 <= np.mean(shown) <= 0.75
+
+
+def test_checks_of_many_rows_have_the_law_of_the_rows(monkeypatch):
+    # Rare events: the lowest hundredth expects less than one.
+    rng = np.random.default_rng(11)
+    n = 20_000
+    p = 1.0 / (1.0 + np.exp(-rng.normal(-4.0, 2.0, n)))
+    weight = rng.integers(1, 3, n).astype(float)
+    record = SimpleNamespace(
+        confidence=p, correct=(rng.random(n) < p).astype(float), weights=weight, cluster=None
+    )
+    groups = SimpleNamespace(index=rng.integers(0, 3, n))
+    variance = weight * p * (1.0 - p)
+    part, ends = kernel._parts(p, variance), list(kernel._tails(p, weight).values())
+    slope = kernel._slope(p, variance)
+    sums = kernel._sums(weight, slope, part, ends, groups.index)
+    scale = np.asarray(sums.power(2) @ (variance / weight**2)).ravel()
+    monkeypatch.setattr(kernel, "draws_of", lambda n: 3_000)
+    monkeypatch.setattr(kernel, "DRAWN_PARTS", 100)
+    checks = list[np.ndarray]()
+    for least in (n + 1, n):
+        monkeypatch.setattr(kernel, "MANY_ROWS", least)
+        drawn = kernel._drawn(sums, record, part, ends, groups, np.random.default_rng(12))
+        assert drawn.shape == (3_000, len(scale))
+        # As in the test, sums that differ by rounding are equal.
+        checks.append(np.round(kernel._checks(drawn, int(part.max()) + 1, len(ends), scale), 6))
+    for by_rows, pooled in zip(checks[0].T, checks[1].T, strict=True):
+        assert stats.ks_2samp(by_rows, pooled).pvalue > 1e-3
+    assert not np.array_equal(*checks)

@@ -9,8 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from calibrant._numerics.bins import equal_mass_groups, grouped_sums
-from calibrant._numerics.bootstrap import hit_drawer, null_generator
-from calibrant._numerics.clusters import mean_worth
+from calibrant._numerics.bootstrap import (
+    MANY_ROWS,
+    ROWS_FOR_EACH,
+    hit_drawer,
+    null_generator,
+    pooled_gaps,
+)
+from calibrant._numerics.clusters import dense, mean_worth, membership
 from calibrant._numerics.intervals import clopper_pearson, squared_limits
 from calibrant._numerics.logistic import log_odds
 from calibrant._numerics.normal_scores import smallest_p
@@ -141,8 +147,7 @@ def miscalibration(
     if centred:
         drawn = _centred(sums, hit - score, part, rows, scale, rng)
     else:
-        draw = hit_drawer(score, hit, weight, rows.cluster)
-        drawn = np.array([sums @ (draw(rng) - score) for _ in range(draws_of(len(score)))])
+        drawn = _drawn(sums, rows, part, [*ends.values()], groups, rng)
     observed = sums @ (hit - score)
     of = [_checks(one, n_parts, len(ends), scale) for one in (observed[None, :], drawn)]
     own, p_value = smallest_p(of[0][0], of[1])
@@ -166,6 +171,36 @@ def miscalibration(
 def draws_of(n: int) -> int:
     """Return how many draws n rows allow."""
     return int(np.clip(BUDGET / n, FEWEST, DRAWS))
+
+
+#: Parts of equal weight of the scores within which outcomes of very many rows are drawn together.
+DRAWN_PARTS = 500
+
+
+def _drawn(
+    sums: Any,
+    rows: Any,
+    part: np.ndarray,
+    ends: list[np.ndarray],
+    groups: Any,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """(B, m) sums of the errors of outcomes drawn from the scores; of many rows by units of near
+    scores that are in the same sums.
+    """
+    score, weight = rows.confidence, rows.weights
+    if rows.cluster is None and len(score) >= MANY_ROWS:
+        unit = equal_mass_groups(score, DRAWN_PARTS, weight)
+        for place in (part, *ends, *([] if groups is None else [groups.index])):
+            unit, count = dense(unit * (int(place.max()) + 1) + place)
+        if len(score) >= ROWS_FOR_EACH * count:
+            columns = [score, score * (1.0 - score)]
+            mass, risk, variance = grouped_sums(unit, count, columns, weight).T
+            member = membership(np.arange(len(unit)), unit, (len(unit), count), 1.0 / mass[unit])
+            off = pooled_gaps(mass, risk / mass, variance / mass, draws_of(count), rng)
+            return ((sums @ member) @ off).T
+    draw = hit_drawer(score, rows.correct, weight, rows.cluster)
+    return np.array([sums @ (draw(rng) - score) for _ in range(draws_of(len(score)))])
 
 
 def _centred(
