@@ -22,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-kernels test-lowest near test-slow coverage test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture papers lock system-deps clean
+.PHONY: help demo test test-kernels test-lowest test-stores near test-slow coverage test-export lint format docs docs-look bench arena arena-peers regression-arena regression-arena-peers picture papers lock system-deps clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /\1\t/' | awk -F '\t' '{ printf "  make %-22s %s\n", $$1, $$2 }'
@@ -53,6 +53,11 @@ test: $(VENV)/.dev ## every check: lint, types, tests, docs
 
 test-kernels: $(VENV)/.dev ## the tests that print numbers of the linear algebra, under each BLAS kernel of x86
 	$(BIN)/python tools/kernels.py -n $(WORKERS)
+
+test-stores: ## reading and writing in stores: S3 by moto's server, and the web, in an environment of their own
+	$(PYTHON) -m venv build/stores
+	build/stores/bin/python -m pip install --quiet --editable '.[all,stores]' --group test --group stores
+	build/stores/bin/python -m pytest -q tests/tables/test_stores.py
 
 test-lowest: $(VENV)/.dev ## the tests with the lowest versions that pyproject.toml allows, in an environment of their own
 	$(BIN)/python -m pip install --quiet build
