@@ -441,7 +441,6 @@ def test_other_tables_give_the_same_numbers_in_each_format(kind, tmp_path, monke
         assert differences(other, first, 0.0) == []
 
 
-@pytest.mark.xfail(strict=True, reason="the first line of JSON lines is not counted as a row")
 def test_a_sample_is_of_the_same_rows_in_each_format(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CALIBRANT_STREAMED_ROWS", "100")
@@ -453,7 +452,6 @@ def test_a_sample_is_of_the_same_rows_in_each_format(tmp_path, monkeypatch):
     assert ours["data"]["rows"] == theirs["data"]["rows"]
 
 
-@pytest.mark.xfail(strict=True, reason="times as texts are read in CSV and JSON lines only")
 def test_times_as_texts_are_read_in_parquet(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     frame = rows()

@@ -92,9 +92,10 @@ def _limit() -> int:
 
 
 def _lines(path):
-    """Count the lines of a file without the line of column names."""
+    """Count the lines of a file without that of column names, which JSON lines do not have."""
+    named = path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
     with unpacked(path) as file:
-        return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b"")) - 1
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(BLOCK), b"")) - named
 
 
 def _read_sample(

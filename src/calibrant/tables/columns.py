@@ -132,7 +132,7 @@ def floor(column: Any, every: str, name: str) -> Any:
     import pyarrow.compute as pc
     import pyarrow.types as types
 
-    if types.is_string(column.type):
+    if types.is_string(column.type) or types.is_large_string(column.type):
         column = _times(column, name)
     if not (types.is_timestamp(column.type) or types.is_date(column.type)):
         raise InputError(f"time must be a column of times; {name!r} holds {column.type}.")
@@ -149,7 +149,7 @@ def _times(column: Any, name: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = pc.utf8_trim_whitespace(column)
+    texts = pc.utf8_trim_whitespace(column.cast(pa.string()))
     texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
     for zone in (None, "UTC"):
         with suppress(pa.ArrowInvalid):
