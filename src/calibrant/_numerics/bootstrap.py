@@ -26,6 +26,7 @@ __all__ = [
     "mixed_codes",
     "null_generator",
     "numbered_by_content",
+    "of_whole_rows",
     "one_of_each",
     "percentile_limits",
     "placed_codes",
@@ -125,18 +126,19 @@ def resampled_sums(
     """Sums per group on bootstrap resamples of the rows, groups held fixed.
 
     ``sets`` is a list of (group (n,), columns); returns (n_resamples, len(sets), n_groups, 1 +
-    columns), the first column the weight. With more than 50,000 rows, 2,000 random parts of the
-    rows are resampled instead of the rows.
+    columns), the first column the weight. With more than 50,000 rows, or weights that stand for so
+    many, 2,000 random parts of the rows are resampled instead of the rows.
     """
     rng = np.random.default_rng(random_state)
     n = len(weight)
+    many = n > MANY_ROWS or (n > PARTS and weight.sum() > MANY_ROWS)
     sets, each = [(group, (np.ones(n), *columns)) for group, columns in sets], weight
-    if n > MANY_ROWS:
+    if many:
         table, each = _sums_of_parts(sets, n_groups, weight, rng)
     else:
         table = _each_row(sets, n_groups)
     # Parts are drawn once on average, rows in proportion to their weight.
-    out, scale = np.empty((n_resamples, table.shape[0])), 1.0 / each[0] if n > MANY_ROWS else 1.0
+    out, scale = np.empty((n_resamples, table.shape[0])), 1.0 / each[0] if many else 1.0
     for start in range(0, n_resamples, CHUNK):
         draws = np.stack(
             [resample_weights(each, rng) for _ in range(min(CHUNK, n_resamples - start))], axis=1
@@ -406,8 +408,12 @@ def drawn_by_score(scores: int, weight: np.ndarray, cluster: np.ndarray | None) 
     """Whether the numbers of hits at each of so many distinct scores are binomial, and fewer by
     far than the rows.
     """
-    many = len(weight) >= ROWS_FOR_EACH * scores
-    return many and cluster is None and bool((weight == 1.0).all())
+    return weight.sum() >= ROWS_FOR_EACH * scores and of_whole_rows(weight, cluster)
+
+
+def of_whole_rows(weight: np.ndarray, cluster: np.ndarray | None) -> bool:
+    """Whether each row stands for a whole number of independent ones."""
+    return cluster is None and bool((weight == np.rint(weight)).all())
 
 
 def score_drawer(

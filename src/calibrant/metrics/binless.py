@@ -1,12 +1,12 @@
 """Calibration errors of one score without bins: cumulative, smooth, by kernel, by a curve."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
 
-from calibrant._numerics.bootstrap import drawn_by_score
+from calibrant._numerics.bootstrap import MANY_ROWS, binomial_gaps, drawn_by_score, of_whole_rows
 from calibrant._numerics.logistic import sigmoid
 from calibrant._numerics.smoothing import (
     deposit,
@@ -343,12 +343,17 @@ class IntegratedCalibrationIndex(
         return smoothers[key]
 
     def _drawn(self, record: Any, n_draws: int, rng: np.random.Generator) -> list[float]:
-        x, mass, _, recalibrated = self._smoothed_of(record)
-        if not drawn_by_score(len(x), record.weights, record.cluster):
-            return super()._drawn(record, n_draws, rng)
         # The curve depends on the mean outcome at each score only, which is binomial.
+        (x, mass, _, recalibrated), weight = self._smoothed_of(record), record.weights
+        chance = np.minimum(x, 1.0)
+        if mass.sum() >= MANY_ROWS and of_whole_rows(weight, record.cluster):
+            off = binomial_gaps(mass, chance, n_draws, rng) / mass[:, None]
+            gaps = np.minimum(np.abs(recalibrated(chance[:, None] + off).T - x), 1.0)
+            return [self._of_gaps(gap, mass) for gap in gaps]
+        if not drawn_by_score(len(x), weight, record.cluster):
+            return super()._drawn(record, n_draws, rng)
         value = self._gaps(mass, x, mass, np.arange(len(x)), recalibrated)
-        times, chance = mass.astype(np.int64), np.minimum(x, 1.0)
+        times = mass.astype(np.int64)
         return [value(rng.binomial(times, chance) / mass) for _ in range(n_draws)]
 
     def _prepared(self, score: np.ndarray, weight: np.ndarray) -> Any:
@@ -373,23 +378,35 @@ class IntegratedCalibrationIndex(
 
         def value(hit: np.ndarray) -> float:
             mean = np.bincount(index, weights=weight * hit, minlength=len(x)) / mass
-            gap = np.minimum(np.abs(recalibrated(mean) - x), 1.0)
-            return (
-                float(mass @ gap / mass.sum())
-                if self.quantile is None
-                else weighted_quantile(gap, mass, self.quantile)
-            )
+            return self._of_gaps(np.minimum(np.abs(recalibrated(mean) - x), 1.0), mass)
 
         return value
 
+    def _of_gaps(self, gap: np.ndarray, mass: np.ndarray) -> float:
+        if self.quantile is None:
+            return float(mass @ gap / mass.sum())
+        return weighted_quantile(gap, mass, self.quantile)
+
     def _smoother(self, x: np.ndarray, mass: np.ndarray) -> Any:
-        """Function that turns the mean hits at the scores x into the curve there."""
+        """Function that turns the mean hits at the scores x, (m,) or (m, B), into the curve
+        there.
+        """
         if self.smoother == "spline":
             design = spline_design(x, spline_knots(x, mass, 5))
-            return lambda mean: sigmoid(design @ fit_restricted_spline(design, mean, mass)[0])
+            return _each(
+                lambda mean: sigmoid(design @ fit_restricted_spline(design, mean, mass)[0])
+            )
         grid = x if len(x) <= EVERY_SCORE else score_grid(x, mass, EVERY_SCORE // 2)
         matrix = loess_matrix(x, mass, grid, self.span)
-        return lambda mean: np.interp(x, grid, matrix @ mean)
+        between = _each(lambda fit: np.interp(x, grid, fit))
+        return lambda mean: between(matrix @ mean)
+
+
+def _each(curve: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    """A function of one column, (m,) or each of (m, B)."""
+    return lambda values: (
+        curve(values) if values.ndim == 1 else np.stack([*map(curve, values.T)], axis=1)
+    )
 
 
 integrated_calibration_index: IntegratedCalibrationIndex = IntegratedCalibrationIndex()

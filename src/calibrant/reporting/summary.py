@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from calibrant._numerics import bins
-from calibrant._numerics.bootstrap import drawn_by_score, hit_drawer, null_generator
+from calibrant._numerics.bootstrap import (
+    MANY_ROWS,
+    drawn_by_score,
+    hit_drawer,
+    null_generator,
+    of_whole_rows,
+    pooled_gaps,
+)
 from calibrant._numerics.smoothing import pooled_scores
 from calibrant.core.exports import __version__
 from calibrant.core.groups import in_order
@@ -212,6 +219,13 @@ def _hits_of_bins(
 ) -> np.ndarray:
     """The hits in each bin, (count, n_bins), drawn from the confidences of the rows."""
     confidence, weight = record.confidence, record.weights
+    if weight.sum() >= MANY_ROWS and of_whole_rows(weight, record.cluster):
+        columns, hits = [confidence, confidence * (1.0 - confidence)], np.zeros((count, n_bins))
+        rows, risk, variance = bins.grouped_sums(index, n_bins, columns, weight).T
+        used = rows > 0.0
+        shares = risk[used] / rows[used], variance[used] / rows[used]
+        hits[:, used] = risk[used] + pooled_gaps(rows[used], *shares, count, rng).T
+        return hits
     _, mass, place = pooled_scores(confidence, weight)
     if not drawn_by_score(len(mass), weight, record.cluster):
         draw = hit_drawer(confidence, record.correct, weight, record.cluster)
