@@ -195,16 +195,18 @@ def _is_missing(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    # Python reads 0_1 as a number, but users do not write numbers so.
-    return is_number(value) and "_" not in str(value)
+    # Python reads 0_1 and True as numbers, but users do not write numbers so.
+    return is_number(value) and "_" not in str(value) and not isinstance(value, bool)
 
 
 def _holds_text(column: Any) -> bool:
-    """Whether the column has a text that only Python reads as a number."""
+    """Whether the column has a value that only Python reads as a number."""
     texts = (
         column if isinstance(column, list) else column.tolist() if column.dtype.kind in "OU" else []
     )
-    return any(isinstance(value, str) and "_" in value for value in texts)
+    return any(
+        isinstance(value, bool) or (isinstance(value, str) and "_" in value) for value in texts
+    )
 
 
 def _remedy(text):

@@ -127,14 +127,10 @@ class PredictionFile(DataFile):
             classes = [part.strip() for part in columns.classes.split(",")]
         y = _labels(source, columns, path, classes) if labels else None
         weight = _optional(source, columns.weight, "weight") if labels else None
-        if source.kind == "csv":
-            if not (columns.predicted or isinstance(y, SoftLabels)):
-                y, classes = table_columns.same_kind(y, classes)
-            weight = (
-                None
-                if weight is None
-                else table_columns.as_floats(weight, columns.weight or "weight", path)
-            )
+        if source.kind == "csv" and not (columns.predicted or isinstance(y, SoftLabels)):
+            y, classes = table_columns.same_kind(y, classes)
+        if weight is not None and source.kind in ("csv", "jsonl"):
+            weight = table_columns.as_floats(weight, columns.weight or "weight", path)
         if (
             not isinstance(y, SoftLabels | None)
             and classes is not None

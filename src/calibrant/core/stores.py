@@ -25,6 +25,7 @@ __all__ = ["Address", "in_one_store", "located", "stamp", "unpacked", "without_s
 
 #: A drive of Windows has one letter.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+ONE_SLASH = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/(?!/)")
 #: Stores of pyarrow; the rest are fsspec's. In those of OBJECTS a file exists once it is complete.
 OBJECTS = ("s3", "s3a", "gs", "gcs", "abfs", "abfss")
 ARROW, WEB = (*OBJECTS, "hdfs", "viewfs"), ("http", "https")
@@ -54,12 +55,21 @@ def located(path: Any) -> Any:
     """
     if isinstance(path, Address):
         return path
+    if isinstance(path, str) and ONE_SLASH.match(path) and not Path(path).exists():
+        scheme = path.partition(":")[0]
+        raise InputError(f"an address has two slashes, {scheme}://; got one; correct it.")
     if not isinstance(path, str) or not ADDRESS.match(path):
         return Path(path)
     if path.lower().startswith("file://"):
         from urllib.request import url2pathname
 
-        return Path(url2pathname(path[len("file://") :].removeprefix("localhost")))
+        local = path[len("file://") :].removeprefix("localhost")
+        if not local.startswith("/"):
+            raise InputError(
+                f"{_address(path)} must name a file of this machine, as file:///folder/name; leave"
+                " out the host."
+            )
+        return Path(url2pathname(local))
     return _address(path)
 
 

@@ -569,7 +569,15 @@ def coded(batch: Any, name: str, classes: Collection[Any] = ()) -> Any:
 
 def numbers(batch: Any, name: str) -> np.ndarray:
     """A column of numbers, (n,) float32 or float64."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
     column = _whole(batch.column(name), name)
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        try:
+            column = column.cast(pa.float64())
+        except pa.ArrowInvalid as error:
+            raise InputError(f"column {name!r} must hold numbers ({error}); repair them.") from None
     try:
         out = column.to_numpy(zero_copy_only=False)
         return (
@@ -582,6 +590,8 @@ def numbers(batch: Any, name: str) -> np.ndarray:
 
 
 def _list_values(column: Any, name: str) -> np.ndarray:
+    if not hasattr(column, "flatten"):
+        raise InputError(f"column {name!r} must hold a list in every row; some hold none.")
     flat, n = column.flatten().to_numpy(zero_copy_only=False), len(column)
     K = len(flat) // n if n else 0
     if column.null_count or n * K != len(flat) or (n and not _all_of_length(column, K)):

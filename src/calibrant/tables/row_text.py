@@ -19,6 +19,8 @@ __all__ = [
     "objects_of",
 ]
 
+#: Share of zero bytes that UTF-16 without its mark has at least.
+FEW_ZEROS = 0.1
 #: Byte order marks, the longer ones first because UTF-32 begins like UTF-16.
 MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -50,6 +52,11 @@ def decoded(data: bytes, path: Path, done: int = 0) -> tuple[str, str]:
             f"{path} must be UTF-8 text; it looks like {seen} ({where}); {remedy}."
         ) from None
     if "\0" in text:
+        if data.count(b"\0") < FEW_ZEROS * len(data):
+            line = done + data.count(b"\n", 0, data.index(b"\0")) + 1
+            raise InputError(
+                f"{path} must be text; line {line} holds a zero byte; remove it from that line."
+            )
         seen, name = _seen(data)
         raise InputError(
             f"{path} must be UTF-8 text; it looks like {seen}; save it as UTF-8, for example with"

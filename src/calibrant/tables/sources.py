@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from calibrant.core.extras import import_extra
-from calibrant.core.labels import label_array
+from calibrant.core.labels import array_of, label_array
 from calibrant.core.saving import read_npy
 from calibrant.core.stores import located, unpacked
 from calibrant.core.text_table import abridged
@@ -291,11 +291,21 @@ class CsvSource(ArrowSource):
 
     def column(self, name: str) -> Texts:
         """Return texts; decimal commas become points if commas do not separate the values."""
-        return self.content[name] if self.separator == "," else self.content[name].with_points
+        texts = self.content[name]
+        if self.separator == ",":
+            return texts
+        if not texts.has_commas and texts.may_be_grouped:
+            other = next((own for own, column in self.content.items() if column.has_commas), None)
+            if other is not None:
+                raise InputError(
+                    f"{self.path}: the points in {name!r} may be decimal points or stand between"
+                    f" thousands, as {other!r} has decimal commas; write {name!r} without points."
+                )
+        return texts.with_points
 
     def types(self, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
         """Return the kind of each column of texts."""
-        return {name: max(known.get(name, 0), self.column(name).kind) for name in names}
+        return {name: known.get(name, 0) | self.column(name).kind for name in names}
 
     def arrow(self, names: list[str], types: dict[str, Any]) -> Any:
         """Return the columns as numbers or text."""
@@ -457,7 +467,7 @@ class JsonlSource(TableSource):
                 f"{self.path}: {name!r} must hold one value per line; it holds {abridged(listed)};"
                 " name another."
             )
-        return label_array(values, name)
+        return array_of(values) if _mixes_booleans(values) else label_array(values, name)
 
     def kinds(self) -> dict[str, str]:
         """Return each column's name -> "list" or "other"."""
@@ -471,8 +481,11 @@ class JsonlSource(TableSource):
         pyarrow = import_extra("pyarrow", "reading tables", "cli")
         types = {}
         for name in names:
+            values = self._values(name)
             try:
-                own = pyarrow.array(self._values(name), from_pandas=True).type
+                if _mixes_booleans(values):
+                    raise pyarrow.ArrowInvalid  # Arrow reads true as 1
+                own = pyarrow.array(values, from_pandas=True).type
                 fields = [pyarrow.field(name, one) for one in (own, known.get(name, own))]
                 schemas = [pyarrow.schema([field]) for field in fields]
                 unified = pyarrow.unify_schemas(schemas, promote_options="permissive")
@@ -523,6 +536,11 @@ class JsonlSource(TableSource):
                     file.write(json.dumps(new, ensure_ascii=False) + "\n")
 
             yield append
+
+
+def _mixes_booleans(values: list[Any]) -> bool:
+    kinds = {type(value) for value in values} - {type(None)}
+    return bool in kinds and len(kinds) > 1
 
 
 KINDS: dict[Any, Any] = {

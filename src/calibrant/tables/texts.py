@@ -34,7 +34,12 @@ DECIMAL = (
 )
 #: What a column must hold entirely to be whole numbers; other digits, such as 007, are codes.
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
-CODE = r"^\s*[+-]?0[0-9]+\s*$"
+CODE = r"^\s*([+-]?0[0-9]+|[+-]?[0-9]{19,})\s*$"
+#: Whole numbers that a float may not tell apart.
+MANY_DIGITS = r"^\s*[+-]?[0-9]{16,}\s*$"
+LONG, FRACTIONS, TEXT = 1, 2, 4
+#: Whole numbers whose points group the thousands, or that have three decimals.
+GROUPED = r"^\s*[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+\s*$"
 
 
 class Texts:
@@ -130,28 +135,39 @@ class Texts:
 
     @cached_property
     def kind(self) -> int:
-        """How the column is typed, the highest of the kinds of its parts: as whole numbers (0), as
-        text because of digits too many (1), as numbers (2), or as text (3), such as 007.
+        """How the column is typed, as a sum that parts of it join by "or": 1 for whole numbers that
+        are too long for a float, 2 for other numbers, 4 for text, such as 007.
         """
         (_, compute), cells = _arrow(), self._present
 
-        def every(column: Any) -> bool:
-            return compute.all(column).as_py() is not False
+        def some(pattern: str) -> bool:
+            return compute.any(compute.match_substring_regex(cells, pattern)).as_py() is True
 
-        if every(compute.match_substring_regex(cells, WHOLE)):
-            return 0
-        if compute.any(compute.match_substring_regex(cells, CODE)).as_py():
-            return 3
-        if every(compute.utf8_is_digit(cells)):
-            return 1
-        return 3 if self._numbers_of(cells) is None else 2
+        if some(CODE):
+            return TEXT
+        if compute.all(compute.match_substring_regex(cells, WHOLE)).as_py() is not False:
+            return LONG * some(MANY_DIGITS)
+        return TEXT if self._numbers_of(cells) is None else FRACTIONS + LONG * some(MANY_DIGITS)
 
     def of_kind(self, kind: int) -> Any:
         """Return the Arrow column of this kind; blank texts are missing."""
         arrow, _ = _arrow()
-        if kind == 0:
+        if kind in (0, LONG):
             return self._present.cast(arrow.int64())
-        return self._present if kind != 2 else self._numbers_of(self._present)
+        return self._numbers_of(self._present) if kind == FRACTIONS else self._present
+
+    @cached_property
+    def has_commas(self) -> bool:
+        """Whether the column is one of numbers with decimal commas."""
+        return self.with_points is not self
+
+    @cached_property
+    def may_be_grouped(self) -> bool:
+        """Whether the points of a number may stand between thousands."""
+        (_, compute), cells = _arrow(), self.cells
+        return compute.any(compute.match_substring_regex(cells, GROUPED)).as_py() is True and (
+            compute.all(compute.match_substring_regex(cells, DECIMAL)).as_py() is True
+        )
 
     @cached_property
     def _present(self) -> Any:
@@ -247,6 +263,8 @@ class Rows:
         """Parse whole lines by pyarrow; None if their quotes or ends leave a doubt, or a line is
         damaged.
         """
+        if data.count(b"\r") != data.count(b"\r\n"):
+            return None
         (arrow, _), reader = _arrow(), import_extra("pyarrow.csv", FEATURE, "cli")
         body, header = data, self.header
         if header is None:
@@ -362,11 +380,9 @@ def _whole_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _is_clear(data: bytes, separator: str) -> bool:
-    """Whether no carriage return stands alone, and every quote opens a whole value, closes one, or
-    is half of a doubled one inside: then any two readers agree on the values.
+    """Whether every quote opens a whole value, closes one, or is half of a doubled one inside: then
+    any two readers agree on the values.
     """
-    if data.count(b"\r") != data.count(b"\r\n"):
-        return False
     if b'"' not in data:
         return True
     characters = np.frombuffer(b"\n" + data + b"\n", dtype=np.uint8)
