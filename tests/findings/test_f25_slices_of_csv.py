@@ -73,7 +73,7 @@ def test_f25_classes_by_slice_and_output(run, tmp_path):
     ("arguments", "words", "code"),
     [
         (("--by", "nothing"), "must have a column 'nothing'", 1),
-        (("--by", "store", "--resume", "r"), "--resume needs Parquet files", 2),
+        (("--by", "store", "--resume", "r", "--skip-missing"), "--resume needs files", 2),
         (("--time", "store"), "must name a column of times", 1),
         (("--by", "store", "-o", "x.csv"), "a .json or .parquet file", 2),
         (("--by", "store", "--quantiles", "q_*"), "name at least two columns", 1),

@@ -171,7 +171,7 @@ def test_refused_by_name(asked, words, logs):
 
 
 def test_no_files_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no such file exists"):
+    with pytest.raises(InputError, match="must hold files that end in"):
         cb.evaluate(f"{tmp_path}/*.parquet", probabilities="p_*")
 
 

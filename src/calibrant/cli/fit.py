@@ -157,6 +157,7 @@ def _fitted(
     from calibrant.cli.predictions import column_of, columns_of
     from calibrant.core.folds import fit_clone
     from calibrant.core.groups import clustered
+    from calibrant.core.labels import SoftLabels
 
     data: Any = read_any(file, columns, cluster=cluster)
     _check_target(target, method, data)
@@ -177,7 +178,9 @@ def _fitted(
             groups,
             reference,
         )
-        record = clustered(data.record(of_rows, soft=True, **training), column_of(data, cluster))
+        if isinstance(data.labels, SoftLabels):
+            training["soft"] = True
+        record = clustered(data.record(of_rows, **training), column_of(data, cluster))
         fitted: Any = fit_clone(calibrator, record)
         if names is not None:
             fitted.feature_names_ = names

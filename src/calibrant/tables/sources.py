@@ -90,10 +90,7 @@ class Source(ABC):
 
     def kinds(self) -> dict[str, str]:
         """Return each column's name -> "list" or "other", as the engines do."""
-        raise InputError(
-            f"slices need Parquet, CSV or JSON lines; {self.path} is of another kind; convert it"
-            " first."
-        )
+        raise _no_table(self.path)
 
     def require(self, name: str) -> str:
         """Return the name, or refuse it if the file does not hold it."""
@@ -617,11 +614,19 @@ def parts_of(path: Path | list[Path], cells: int = PART_CELLS) -> Iterator[Any]:
 
 def _parts(path, cells):
     kind = _kind_of(path)
+    if not (isinstance(kind, type) and issubclass(kind, TableSource)):
+        raise _no_table(path)
     if path.suffix.lower() == ".parquet":
         yield from kind.parts(path, cells)
         return
     with unpacked(path) as file:
         yield from kind.parts(path, file, cells)
+
+
+def _no_table(path: Any) -> InputError:
+    return InputError(
+        f"slices need Parquet, CSV or JSON lines; {path} is of another kind; convert it first."
+    )
 
 
 def _unzipped(data, path):
