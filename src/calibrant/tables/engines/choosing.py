@@ -127,7 +127,8 @@ def opened(source: Any, module: Any) -> Any:
     paths = files(source)
     if paths is not None:
         unnamed = next((path for path in paths if not _is_utf8(str(path))), None)
-        if unnamed is not None:
+        # Text is opened by Python, which reads any name.
+        if unnamed is not None and module is not _module(PARTS):
             raise InputError(
                 f"{unnamed} has a name that is not UTF-8, which no engine can read; rename it."
             )
