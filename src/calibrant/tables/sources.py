@@ -451,9 +451,11 @@ class JsonlSource(TableSource):
         """Sources of some rows each."""
         given = False
         for data, _, done in utf8_blocks(file, path, cells):
-            if data.strip() or not given:
+            if data.strip():
                 yield cls.of_objects(*objects_of(data.decode(), path, done), path)
                 given = True
+        if not given:
+            objects_of("", path)  # refuses a file without an object
 
     def column(self, name: str) -> np.ndarray:
         """Return a NumPy array, with values of several kinds as objects."""
