@@ -280,10 +280,8 @@ class CsvSource(ArrowSource):
     def _open(self, path: Any, file: Any) -> dict[str, Any]:
         arrow = import_extra("pyarrow", "reading tables", "cli")
         parts = list(csv_tables(file, path, None))
-        self.table, (_, self.separator, self.encoding) = (
-            arrow.concat_tables([part[0] for part in parts]),
-            parts[0],
-        )
+        self.table: Any = arrow.concat_tables([part[0] for part in parts])
+        _, self.separator, self.encoding = parts[0]
         return self._columns(self.table)
 
     def column(self, name: str) -> Texts:
@@ -615,8 +613,8 @@ def parts_of(path: Path | list[Path], cells: int = PART_CELLS) -> Iterator[Any]:
 
 
 def _parts(path, cells):
-    kind = _kind_of(path)
-    if not (isinstance(kind, type) and issubclass(kind, TableSource)):
+    kind: Any = _kind_of(path)
+    if not hasattr(kind, "parts"):
         raise _no_table(path)
     if path.suffix.lower() == ".parquet":
         yield from kind.parts(path, cells)

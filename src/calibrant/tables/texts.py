@@ -135,8 +135,8 @@ class Texts:
 
     @cached_property
     def kind(self) -> int:
-        """How the column is typed, as a sum that parts of it join by "or": 1 for whole numbers that
-        are too long for a float, 2 for other numbers, 4 for text, such as 007.
+        """The kind of the column, a sum that its parts join by "or": 1 for whole numbers that are
+        too long for a float, 2 for other numbers, 4 for text, such as 007.
         """
         (_, compute), cells = _arrow(), self._present
 
