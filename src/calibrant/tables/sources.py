@@ -25,6 +25,7 @@ from calibrant.core.saving import read_npy
 from calibrant.core.stores import located, unpacked
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, MissingDependencyError
+from calibrant.tables.engines import arrow_engine
 from calibrant.tables.paths import STDIN, paths_of
 from calibrant.tables.row_text import NestedColumns, decoded, distinct, objects_of
 from calibrant.tables.texts import PART_CELLS, Texts, csv_tables, utf8_blocks
@@ -242,10 +243,7 @@ class ArrowSource(TableSource):
 
     def kinds(self) -> dict[str, str]:
         """Return each column's name -> "list" or "other"."""
-        return {
-            field.name: "list" if "list" in str(field.type).split("<")[0] else "other"
-            for field in self.table.schema
-        }
+        return arrow_engine.kinds(self.table)
 
     def types(self, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
         """Return nothing: the columns have types."""
