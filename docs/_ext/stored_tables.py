@@ -1,8 +1,9 @@
-"""Tables of the papers' benchmarks, read from where the runs' results are stored, so that no page
-repeats a number by hand.
+"""Tables of benchmarks, read from where the runs' results are stored, so that no page repeats a
+number by hand.
 
-``.. calibrant-stored:: PAPER/TABLE`` shows one table; ``:columns:`` names some, separated by
-semicolons, and ``:rows:`` keeps the rows whose first cell matches a regular expression. The role
+``.. calibrant-stored:: PAPER/TABLE`` shows one table of a paper, and ``scale/TABLE`` one of
+``benchmarks/scale/costs.py``; ``:columns:`` names some, separated by semicolons, and ``:rows:``
+keeps the rows whose first cell matches a regular expression. The role
 ``:calibrant-cell:`PAPER/TABLE; ROW; COLUMN``` shows one cell in the text.
 """
 
@@ -10,6 +11,7 @@ import re
 from typing import ClassVar
 
 from benchmarks.papers.stored import cell, read
+from benchmarks.scale.costs import table as scale_table
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -19,7 +21,8 @@ __all__ = ["StoredCell", "StoredTable", "chosen", "setup"]
 
 def chosen(table, columns="", rows=""):
     """The rows of a stored table, the heading first: all columns, or those named."""
-    heading, *body = read(*table.split("/"))
+    paper, name = table.split("/")
+    heading, *body = scale_table(name) if paper == "scale" else read(paper, name)
     named = [name.strip() for name in columns.split(";")] if columns else heading
     kept = [heading.index(name) for name in named]
     body = [row for row in body if re.search(rows, row[0])]

@@ -1,15 +1,20 @@
 """The arithmetic for 10^10 rows: by hand, and as the page shows it."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from benchmarks.scale import costs
 from benchmarks.scale.__main__ import FURTHER
 from benchmarks.scale.parts import SIZES
 
+from calibrant._numerics.threads import MAX_DEFAULT_THREADS
+
 RUN = pytest.mark.skipif(
     not costs.STORED.exists(), reason="needs a whole run: python -m benchmarks.scale --store"
 )
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "ten_billion.rst"
 
 
 @pytest.fixture
@@ -103,6 +108,24 @@ def test_peers_are_those_of_the_largest_table(stored):
     rows = costs.peers(stored)[1:]
     assert [row[1] for row in rows if "csv" in row[0]] == ["90"]
     assert rows[0][2:] == ["3.0", "2", "Polars", "2.0", "50", "1.50"]
+
+
+def test_the_page_shows_every_table_and_says_what_is_assumed():
+    """What the page says in words is what the arithmetic assumes."""
+    text = PAGE.read_text(encoding="utf-8")
+    shown = re.findall(r"^\.\. calibrant-stored:: scale/(\w+)$", text, re.MULTILINE)
+    assert sorted(shown) == sorted(costs.TABLES)
+    assert "at most four threads" in text
+    assert MAX_DEFAULT_THREADS == 4
+    for words, number in (
+        ("1,001,000 and of 5,000,000 rows", FURTHER[0]),
+        ("20,000 files", costs.FILES),
+        ("1,000 slices", costs.SLICES),
+        ("16 cores", costs.CORES),
+        ("1,024 tasks", costs.TASKS),
+    ):
+        assert words in text
+        assert int(words.split()[0].replace(",", "")) == number
 
 
 def test_a_cluster_has_as_many_tasks_as_the_engines_make():
