@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from calibrant.cli.data_file import FILES
 from calibrant.core import MeanMetric, Tags, register
 from calibrant.core.calibrator import DomainCalibrator, require_fitted
 from calibrant.core.domain import Domain
@@ -23,6 +22,7 @@ from calibrant.errors import InputError
 from calibrant.metrics.several import CHOSEN_BY, Choosing
 from calibrant.reporting.calibrate import CODE, RESOLVE, adopted
 from calibrant.reporting.measure import TABLES
+from calibrant.tables.data_file import FILES
 
 __all__ = ["QUESTIONS", "QuestionLoss", "QuestionTemperature", "Questions", "question_log_loss"]
 
@@ -236,7 +236,7 @@ def _report():
 
 
 def _files():
-    from calibrant.cli.data_file import DataFile
+    from calibrant.tables.data_file import DataFile
 
     @dataclass(frozen=True, kw_only=True)
     class QuestionFile(DataFile):

@@ -12,8 +12,10 @@ __all__ = [
     "FitWarning",
     "InputError",
     "MissingDependencyError",
+    "Note",
     "SavedFileError",
     "SparseDataWarning",
+    "UsageError",
     "naming",
     "warn",
 ]
@@ -26,6 +28,10 @@ MOST_COUNT = 1_000_000
 
 class InputError(ValueError):
     """Invalid input: the message names the argument, the rule, the value seen and the remedy."""
+
+
+class UsageError(InputError):
+    """Options that exclude each other, or that have no effect on what is read."""
 
 
 class MissingDependencyError(ImportError):
@@ -46,6 +52,10 @@ class FitWarning(CalibrationWarning):
 
 class SparseDataWarning(CalibrationWarning):
     """Too few rows in a class or bin for a useful estimate; the message gives the number."""
+
+
+class Note(CalibrationWarning):
+    """Note of a reader on a table, such as the number of rows that were left out."""
 
 
 def warn(message: str, category: type[Any] = CalibrationWarning) -> None:

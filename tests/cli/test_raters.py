@@ -178,7 +178,7 @@ def test_rows_without_shares_are_skipped_on_demand(run, tmp_path, votes):
         (("decide", "share.csv"), 1, "takes one label per row; got soft labels"),
         (("audit", "share.csv", "--groups", "site"), 1, "takes one label per row"),
         (("compare", "share.csv", "votes.csv"), 1, "takes one label per row"),
-        (("evaluate", "share.csv", "--by", "site"), 1, "must have a column 'label'"),
+        (("evaluate", "share.csv", "--by", "site"), 1, "slices need one label a row"),
         (("evaluate", "share.csv", "--method", "isotonic"), 2, "--method needs one label a row"),
         (("fit", "share.csv", "--method", "isotonic", "--target", "answer"), 1, "takes one label"),
         (("evaluate", "few.csv"), 1, "row 7 is [0. 0. 0.]"),

@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from calibrant.cli.options import Columns
-from calibrant.cli.predictions import column_order, read_file
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
+from calibrant.tables.class_files import column_order
+from calibrant.tables.readers import read_file
 
 
 def write_csv(path, columns):

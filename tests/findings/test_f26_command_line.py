@@ -17,7 +17,7 @@ from calibrant.errors import InputError
 
 pytest.importorskip("click")
 pytest.importorskip("rich")
-from calibrant.cli.predictions import read_file
+from calibrant.tables.readers import read_file
 
 TEXT = "id,p_a,p_b,label\n" + "".join(
     f"ü{i},{p},{1 - p},{'ab'[i % 2]}\n" for i, p in enumerate([0.25, 0.75, 0.125, 0.5] * 3)
@@ -181,7 +181,7 @@ def test_f26_interrupted(run, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("calibrant.cli.large.read_file", interrupt)
+    monkeypatch.setattr("calibrant.tables.readers.read_file", interrupt)
     assert run("evaluate", "f.csv", "--positive", "b", code=130).stderr == "Interrupted.\n"
 
 
@@ -208,7 +208,7 @@ def test_f26_a_bug_is_one_sentence_too(run, tmp_path, monkeypatch):
     from calibrant.cli.group import group
 
     (tmp_path / "f.csv").write_text(TEXT, encoding="utf-8")
-    monkeypatch.setattr("calibrant.cli.large.read_file", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("calibrant.tables.readers.read_file", lambda *_, **__: 1 / 0)
     result = CliRunner().invoke(group, ["evaluate", "f.csv"])
     assert result.stderr.startswith(
         "Error: this is a bug in calibrant (ZeroDivisionError: division by zero)"

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from calibrant.cli.options import Columns
-from calibrant.cli.predictions import columns_of, read_file
 from calibrant.core.group_levels import GroupLevels
 from calibrant.core.groups import group_columns
 from calibrant.tables.apply import Transform
 from calibrant.tables.columns import layout
 from calibrant.tables.engines.choosing import choose, opened
+from calibrant.tables.readers import columns_of, read_file
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")

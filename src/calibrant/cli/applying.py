@@ -16,10 +16,8 @@ import numpy as np
 import calibrant
 from calibrant._numerics.clusters import fixed_outcomes
 from calibrant.cli.choosing import beside, fitting, in_stored_unit, saved
-from calibrant.cli.forecasts import certified, decided
-from calibrant.cli.large import large_rows
+from calibrant.cli.log_rules import certified, decided
 from calibrant.cli.options import Columns, refuse_existing, refuse_unused
-from calibrant.cli.predictions import column_of, read_source, rows_left
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.core.domain import Facet
@@ -29,6 +27,7 @@ from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.monitoring.promises import Lock
 from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.rules import QuestionRules
+from calibrant.tables.readers import column_of, large_rows, read_source, rows_left
 from calibrant.tables.sources import KINDS, open_source, parts_of
 
 __all__ = ["CERTIFIED", "RULED", "RULES", "apply_to_file", "caution_columns", "rule_columns"]

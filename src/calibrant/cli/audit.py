@@ -111,8 +111,8 @@ def audit(
     """
     import calibrant
     from calibrant.cli.gate import failed
-    from calibrant.cli.predictions import column_of, columns_of, read_file
     from calibrant.reporting.report import require_page
+    from calibrant.tables.readers import column_of, columns_of, read_file
 
     if output is not None:
         require_page(output)

@@ -39,10 +39,10 @@ def check(ctx: Any, lock: Path, file: Path, swap: int | None, columns: Columns) 
       calibrant check lock.json v2.csv --label outcome
     """
     from calibrant.cli.choosing import fitting, in_stored_unit
-    from calibrant.cli.predictions import read_file
     from calibrant.core.calibrator import DomainCalibrator
     from calibrant.errors import InputError
     from calibrant.monitoring.promises import read_lock
+    from calibrant.tables.readers import read_file
 
     locked = read_lock(lock)
     fitted = locked.fitted

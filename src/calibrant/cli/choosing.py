@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import calibrant
-from calibrant.cli.data_file import DataFile
-from calibrant.cli.methods import BY_CLASS, EVERY, import_extensions, make, measured_scores, named
+from calibrant.cli.methods import BY_CLASS, EVERY, make, measured_scores, named
 from calibrant.cli.options import Columns
-from calibrant.cli.predictions import WORDS, columns_of, features_of
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
@@ -20,6 +18,9 @@ from calibrant.core.model_outputs import is_fitted
 from calibrant.errors import InputError
 from calibrant.monitoring.promises import Lock, read_lock
 from calibrant.reporting.calibrate import resolve, shown_name
+from calibrant.tables.class_files import WORDS
+from calibrant.tables.data_file import DataFile
+from calibrant.tables.readers import columns_of, features_of
 
 if TYPE_CHECKING:
     from calibrant.reporting.report import Report
@@ -53,7 +54,6 @@ def saved(path: Path | None, method: str | None = None, also: tuple[type, ...] =
         raise click.UsageError("--method and --calibrator exclude each other; pass one.")
     if path is None:
         return None
-    import_extensions()
     loaded = read_lock(path) if path.read_bytes()[:1] == b"{" else calibrant.load(path)
     if not isinstance(loaded, (Map, DomainCalibrator, *also)):
         raise InputError(

@@ -21,7 +21,8 @@ from calibrant.cli.options import (
     target_option,
     weight_kind_option,
 )
-from calibrant.cli.wording import few, say
+from calibrant.cli.wording import say
+from calibrant.core.text_table import few
 from calibrant.errors import InputError
 
 __all__ = ["compare"]
@@ -103,12 +104,12 @@ def compare(
       calibrant compare forecasts_a.csv forecasts_b.csv --metric crps --json
     """
     from calibrant import metrics
-    from calibrant.cli.predictions import column_of
     from calibrant.cli.tables import print_table
     from calibrant.core.groups import clustered
     from calibrant.metrics.several import CHOSEN_BY
     from calibrant.reporting.models import summarise_comparison
     from calibrant.reporting.report import Report, require_page
+    from calibrant.tables.readers import column_of
 
     if output is not None:
         require_page(output)
@@ -160,7 +161,7 @@ def _read(files, columns, risks):
             f"compare needs two different predictions or more; got {listed}; pass two TABLEs, or"
             " one and --risk twice."
         )
-    from calibrant.cli.predictions import labelled, read_source
+    from calibrant.tables.readers import labelled, read_source
     from calibrant.tables.sources import open_source
 
     sources, risks = (
@@ -184,7 +185,7 @@ def _without_missing(sources, columns, risks):
     """
     import numpy as np
 
-    from calibrant.cli.predictions import rows_left
+    from calibrant.tables.readers import rows_left
 
     left = [
         rows_left(source, replace(columns, risk=risk), True) for source in sources for risk in risks

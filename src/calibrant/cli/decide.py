@@ -157,8 +157,8 @@ def decide(
     import calibrant
     from calibrant.cli.applying import CERTIFIED, apply_to_file, caution_columns
     from calibrant.cli.choosing import keep, store_unit
-    from calibrant.cli.predictions import column_of, read_file
     from calibrant.cli.tables import working
+    from calibrant.tables.readers import column_of, read_file
 
     if new is not None:
         refuse_unused("has no effect on a lock and NEW", *UNUSED["a lock and NEW"])

@@ -79,9 +79,9 @@ def estimate(
       calibrant estimate new.csv --reference labelled.csv --fail-if "accuracy<0.9"
     """
     from calibrant.cli.gate import failed, metric_key
-    from calibrant.cli.predictions import features_of, names_in_option, read_file
     from calibrant.core.reading import CLASSIFICATION, REGRESSION
     from calibrant.monitoring.estimates import estimates
+    from calibrant.tables.readers import features_of, names_in_option, read_file
 
     refuse_unused("has no effect: rows are weighted by how they differ from the new ones", "weight")
     old: Any = read_file(reference, columns)

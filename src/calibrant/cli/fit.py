@@ -101,9 +101,10 @@ def fit(
     """
     from calibrant.cli.applying import CERTIFIED
     from calibrant.cli.choosing import chosen, keep, require_reference
-    from calibrant.cli.large import large_fit, read_any
-    from calibrant.cli.predictions import WORDS
+    from calibrant.cli.large import large_fit
     from calibrant.reporting.calibrate import shown_name
+    from calibrant.tables.class_files import WORDS
+    from calibrant.tables.readers import read_any
 
     refuse_existing(output, force, file)
     if output.suffix == ".json" and (data := read_any(file, columns)).domain in CERTIFIED:
@@ -151,13 +152,11 @@ def _fitted(
 ) -> tuple[Any, ...]:
     """Fit on rows in memory and return (the calibrator, a description of the rows, the rows)."""
     from calibrant.cli.choosing import chosen, store_unit
-    from calibrant.cli.large import read_any
-    from calibrant.cli.measuring import training_of
     from calibrant.cli.methods import fit_scores
-    from calibrant.cli.predictions import column_of, columns_of
     from calibrant.core.folds import fit_clone
     from calibrant.core.groups import clustered
     from calibrant.core.labels import SoftLabels
+    from calibrant.tables.readers import column_of, columns_of, read_any, training_of
 
     data: Any = read_any(file, columns, cluster=cluster)
     _check_target(target, method, data)
@@ -204,7 +203,7 @@ def _taking(calibrator: Any, groups: str | None, reference: Path | None) -> Any:
 
 def _check_target(target: Any, method: str, data: Any) -> None:
     """Refuse a --target that no calibrator of this file supports."""
-    from calibrant.cli.columns import QUESTIONS
+    from calibrant.tables.roles import QUESTIONS
 
     data.refuse_target(target)
     if target is None:

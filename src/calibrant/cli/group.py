@@ -10,12 +10,22 @@ from typing import Any
 
 import click
 
-from calibrant.cli.wording import on_lines, said, say, shown
+from calibrant.cli.wording import on_lines, said, say
 from calibrant.core.exports import __version__
-from calibrant.errors import CalibrationWarning, InputError, MissingDependencyError, SavedFileError
+from calibrant.core.text_table import shown
+from calibrant.errors import (
+    CalibrationWarning,
+    InputError,
+    MissingDependencyError,
+    Note,
+    SavedFileError,
+    UsageError,
+)
 
 __all__ = ["COMMANDS", "group"]
 
+#: Modules that register the kinds of tables.
+TABLES = ("calibrant.tables.readers", "calibrant.questions.log_file")
 #: All commands: name -> (module of this folder, its purpose).
 COMMANDS = {
     "demo": ("demo", "Calibrate real models by every method, and write a report."),
@@ -124,7 +134,21 @@ class _Text(type(click.STRING)):
 
 
 class _Command(click.Command):
-    """Command whose help lists many options in sections."""
+    """Command whose help lists many options in sections; it reads tables of every kind that is
+    installed.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; options that a table excludes are a usage error."""
+        from calibrant.cli.methods import import_extensions
+
+        for module in TABLES:
+            importlib.import_module(module)
+        import_extensions()
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            raise click.UsageError(str(error), ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         section = {name: title for title, names in SECTIONS.items() for name in names}
@@ -193,10 +217,8 @@ def _once_each() -> Any:
     told = set()
 
     def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
-        words = (
-            f"{'Warning' if issubclass(category, CalibrationWarning) else category.__name__}:"
-            f" {said(message)}"
-        )
+        kind = "Warning" if issubclass(category, CalibrationWarning) else category.__name__
+        words = said(message) if issubclass(category, Note) else f"{kind}: {said(message)}"
         if words not in told:
             told.add(words)
             say(words, err=True)

@@ -1,6 +1,4 @@
-"""Measurements of ``evaluate`` and ``report``, on one path for tables of any kind and size; and
-training rows of a model with features of the rows of a log, for distances between the two.
-"""
+"""Measurements of ``evaluate`` and ``report``, on one path for tables of any kind and size."""
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,155 +17,17 @@ from calibrant.cli.choosing import (
     require_reference,
     saved,
 )
-from calibrant.cli.columns import (
-    ARRAYS,
-    PATTERNS,
-    as_floats,
-    missing_in,
-    require_all,
-)
-from calibrant.cli.data_file import DataFile
-from calibrant.cli.large import large_report, large_rows, read_any
+from calibrant.cli.large import large_report
 from calibrant.cli.options import Columns
-from calibrant.cli.predictions import (
-    column_of,
-    columns_of,
-    features_of,
-    key_of,
-    labelled,
-    names_in_option,
-)
-from calibrant.cli.wording import few, say, shown
 from calibrant.core.groups import WeightKind, clustered
-from calibrant.core.labels import SoftLabels, is_missing, places
-from calibrant.core.reading import CLASSIFICATION
-from calibrant.errors import InputError
+from calibrant.core.labels import SoftLabels
+from calibrant.core.text_table import few, shown
 from calibrant.reporting.compared_scores import Measure, score_table
 from calibrant.reporting.report import Report
-from calibrant.tables.columns import event_places, starred
-from calibrant.tables.sources import open_source
+from calibrant.tables.paths import title_of
+from calibrant.tables.readers import column_of, columns_of, features_of, read_any, training_of
 
-__all__ = ["Asked", "measured", "training_of"]
-
-
-#: Number of values by which a column is recognised as one of numbers.
-SEEN = 1_000
-#: Patterns of columns that hold no features: ids and pandas' index.
-NO_FEATURES = ("*_id", "__*", "Unnamed:*")
-
-
-def training_of(
-    data: DataFile,
-    columns: Columns,
-    path: Path | None,
-    features: str | None,
-    known: list[str] | None = None,
-    others: tuple[str | None, ...] = (),
-) -> tuple[list[str] | None, dict[str, Any]]:
-    """Read the training rows at ``path`` for the predictions in ``data``; return (names of the
-    features, X and reference), and print the names; (None, {}) without a path.
-
-    The features are those of ``features``, of a fitted calibrator (``known``), or all columns of
-    numbers that both tables share and that no other option names (``others``).
-    """
-    if path is None:
-        return None, {}
-    rows = _source(data, columns, path)
-    label = key_of(rows, columns.label, "label")
-    if label is None:
-        raise InputError(
-            f"--reference {path} must hold the labels of the training rows under the name that the"
-            f" log uses; it holds {rows.described()}; rename that column, or name it with --label."
-        )
-    if columns.skip_missing:
-        rows = rows.take(np.flatnonzero(~missing_in(rows, label, columns.declared)))
-    require_all(missing_in(rows, label, columns.declared), label, path, "a label")
-    if features is not None:
-        names = names_in_option(data.source, features)
-    else:
-        named = {label, columns.weight, columns.predicted, *others}
-        names = known or _shared(data, rows, named, len(rows.column(label)))
-    y = _labels(data, columns, rows.column(label), path)
-    say(
-        f"Distances to the {len(y):,} training rows of {path} use the features {few(names)}.",
-        err=True,
-    )
-    return names, {
-        "X": features_of(data.source, names),
-        "reference": (features_of(rows, names), y),
-    }
-
-
-def _source(data: DataFile, columns: Columns, path: Path) -> Any:
-    """Open the table of training rows; refuse one that the predictions or the memory rule out."""
-    if data.domain is not CLASSIFICATION or data.inputs == "score" or columns.confidence:
-        raise click.UsageError(
-            "--reference needs predictions of classes, because distances are measured to training"
-            f" rows of the predicted class; {data.path.name} holds"
-            f" {'one score or confidence a row' if data.one else data.domain.predictions}; leave it"
-            " out."
-        )
-    count = large_rows(path)
-    if count is not None:
-        raise click.UsageError(
-            f"--reference {path} has {count:,} rows, more than are held in memory at once; pass a"
-            " random sample of the training rows."
-        )
-    return open_source(path, labelled(path, columns))
-
-
-def _shared(data: DataFile, rows: Any, named: set[str | None], n_rows: int) -> list[str]:
-    """Return the columns of numbers in both tables that are not predictions, outcomes, weights, ids
-    or named by an option.
-    """
-    left = {*data.columns, *data.outcome, *ARRAYS["weight"], "id", "index", *named}
-    for pattern in (*PATTERNS["probability"], *PATTERNS["logit"], *NO_FEATURES):
-        left |= set(starred(data.source.content, pattern))
-    tables = (data.source, len(data.said)), (rows, n_rows)
-    names = [
-        name
-        for name in data.source.content
-        if name in rows.content
-        and name not in left
-        and all(_numeric(source, name, n) for source, n in tables)
-    ]
-    deep = [name for name in names if getattr(data.source.content[name], "ndim", 1) > 1]
-    if len(names) == 0 or (deep and len(names) > 1):
-        raise InputError(
-            f"{data.path} and {rows.path} must share columns of numbers, or one array of features;"
-            f" they share {few(names) if names else 'none'}; name the features with --features."
-        )
-    return names
-
-
-def _numeric(source: Any, name: str, n_rows: int) -> bool:
-    """Return whether a column or array has a row of numbers for each row of the table."""
-    try:
-        values = source.column(name)
-        if len(values) != n_rows or getattr(values, "ndim", 1) > 1:
-            return len(values) == n_rows and values.dtype.kind in "biuf"
-        first = [one for one in values[:SEEN] if not is_missing(one) and str(one).strip()]
-        return len(as_floats(first, name, source.path)) > 0
-    except (InputError, TypeError):
-        return False
-
-
-def _labels(data: Any, columns: Columns, given: Any, path: Path) -> np.ndarray:
-    """Return the training labels as classes of the predictions."""
-    classes = data.own_classes
-    labels = given if isinstance(given, list) else given.tolist()
-    if columns.positive is not None and data.one is not None:
-        found = [int(one) for one in event_places(labels, columns.positive)]
-    else:
-        found = places(labels, classes)
-    unknown = [label for label, place in zip(labels, found, strict=True) if place < 0]
-    if unknown:
-        raise InputError(
-            f"the labels of --reference {path} must be among the classes {few(classes)} of"
-            f" {data.path}; got {few(dict.fromkeys(unknown))}; rename the labels, or drop"
-            " those rows."
-        )
-    return np.array(classes)[found]
+__all__ = ["Asked", "measured"]
 
 
 @dataclass(frozen=True)
@@ -244,7 +104,7 @@ def measured(file: Path, asked: Asked) -> Any:
             "default": asked.default,
             "target": asked.target,
             "n_bins": asked.bins,
-            "title": shown(asked.title or file.name),
+            "title": shown(asked.title or title_of(file)),
         }
         found = large_report(file, asked.columns, asked.method, loaded, **options)
         if found is not None:
@@ -274,7 +134,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
         else columns_of(rows, asked.features, "--features"),
         "cluster": column_of(rows, asked.cluster),
         "weight_kind": asked.weight_kind,
-        "title": shown(asked.title or rows.path.name),
+        "title": shown(asked.title or title_of(rows.path)),
         **asked.costs,
     }
     others = (asked.cluster, asked.time, *(asked.groups or "").split(","))

@@ -113,10 +113,10 @@ def monitor(
           --fail-if "discoveries>0"
     """
     from calibrant.cli.gate import failed
-    from calibrant.cli.predictions import labelled
     from calibrant.cli.slices import Tables, check_output, count_tables, write_result
     from calibrant.monitoring.over_time import monitor as watch
     from calibrant.monitoring.over_time import worst_slices
+    from calibrant.tables.readers import labelled
 
     tables = Tables(**options)
     if (tables.time is None) is not by_file:

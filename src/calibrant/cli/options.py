@@ -4,7 +4,6 @@ are imported when an option is used.
 
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import wraps
 from glob import glob
@@ -17,6 +16,7 @@ from click.core import ParameterSource
 from calibrant.cli.wording import say
 from calibrant.core.stores import Address, located
 from calibrant.errors import MOST_COUNT, InputError
+from calibrant.tables.names import Columns
 from calibrant.tables.paths import STDIN, is_pattern, paths_of
 
 __all__ = [
@@ -235,49 +235,6 @@ SKIP = click.option(
     is_flag=True,
     help="Leave out rows without a prediction, label or weight, and print their number.",
 )
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Names of columns or arrays from the options; None means the usual names."""
-
-    label: str | None = None
-    risk: str | None = None
-    confidence: str | None = None
-    predicted: str | None = None
-    inputs: str | None = None
-    positive: str | None = None
-    probabilities: str | None = None
-    logits: str | None = None
-    weight: str | None = None
-    classes: str | None = None
-    task: str | None = None
-    mean: str | None = None
-    std: str | None = None
-    quantiles: str | None = None
-    skip_missing: bool = False
-    model_version: str | None = None
-    allow_other_version: bool = False
-    #: The unit stored in a saved calibrator, for one column without --inputs.
-    stored_unit: str | None = None
-    #: The option that names the outcomes, for messages.
-    label_option: str = "--label"
-
-    @property
-    def unit(self) -> str | None:
-        """The unit of one column: by --inputs, or as stored in a calibrator."""
-        return self.inputs or self.stored_unit
-
-    @property
-    def declared(self) -> list[str]:
-        """The labels that --classes or --positive names as classes."""
-        named = [] if self.positive is None else [self.positive]
-        return [part.strip() for part in self.classes.split(",")] if self.classes else named
-
-    @property
-    def one(self) -> str | None:
-        """The one column of predictions, by --risk or --confidence."""
-        return self.risk or self.confidence
 
 
 def column_options(

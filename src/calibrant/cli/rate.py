@@ -77,9 +77,9 @@ def rate(
     """
     import numpy as np
 
-    from calibrant.cli.columns import as_floats, missing_in
-    from calibrant.cli.predictions import names_in_option
     from calibrant.questions.rates import estimate_rate, labels_for_width
+    from calibrant.tables.readers import names_in_option
+    from calibrant.tables.roles import as_floats, missing_in
     from calibrant.tables.sources import open_source
 
     source = open_source(file)

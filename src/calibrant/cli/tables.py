@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from calibrant.cli.wording import say, shown
-from calibrant.core.text_table import MOST_SHOWN, cut_note, rounded, text_table
+from calibrant.cli.wording import say
+from calibrant.core.text_table import MOST_SHOWN, cut_note, rounded, shown, text_table
 
 __all__ = [
     "first_of",

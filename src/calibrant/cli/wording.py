@@ -7,13 +7,9 @@ from typing import Any
 
 import click
 
-from calibrant.core.text_table import wrapped
+from calibrant.core.text_table import shown, wrapped
 
-__all__ = ["few", "on_lines", "said", "say", "shown"]
-
-#: Control characters, line separators, marks of text direction, and bytes of file names that are
-#: not text.
-UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+__all__ = ["on_lines", "said", "say"]
 
 #: Largest number of characters of an error.
 LONGEST = 1000
@@ -31,6 +27,7 @@ OPTIONS = tuple(
         ),
         r"classes=\[\.\.\.\]": "--classes A,B,C",
         r"\[Errno -?\d+\] ": "",
+        r"[^\s'\"]*calibrant-\w+[/\\]standard input\.\w+(\.gz)?": "standard input",
         r"\btarget=(\S+) takes": r"--target takes",
         r"\btarget=": "--target ",
         r"^target must": "--target must",
@@ -78,25 +75,6 @@ OPTIONS = tuple(
 )
 
 
-def shown(text: str) -> str:
-    """Return a text on one line, with codes for characters that a terminal would act on or cannot
-    write.
-
-    Examples
-    --------
-    >>> shown("a\\x1b[31mred")
-    'a\\\\x1b[31mred'
-    """
-    return UNSHOWN.sub(_code, str(text))
-
-
-def _code(match):
-    number = ord(match[0])
-    # A byte that is not UTF-8 appears as a lone surrogate.
-    number -= 0xDC00 if 0xDC80 <= number <= 0xDCFF else 0
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
-
-
 def say(text: str, err: bool = False) -> None:
     """Print lines of text, as :func:`on_lines` returns them."""
     click.echo(on_lines(text, err), err=err)
@@ -134,9 +112,3 @@ def said(error: Any) -> str:
     return shown(
         text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
     )
-
-
-def few(names: Any) -> str:
-    """Return a user's names for an error; of many only the first are listed."""
-    listed = [shown(name)[:60] for name in names]
-    return ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")

@@ -14,9 +14,11 @@ __all__ = [
     "abridged",
     "counted",
     "cut_note",
+    "few",
     "p_text",
     "percent",
     "rounded",
+    "shown",
     "text_table",
     "wrapped",
 ]
@@ -29,11 +31,40 @@ BETWEEN = 2
 #: Beginning of a cell of a column of numbers.
 NUMBER = re.compile(r"(< )?[-+−]?[0-9.]|[–\[]|$")
 
+#: Control characters, line separators, marks of text direction, and bytes of file names that are
+#: not text.
+UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 def abridged(value: Any) -> str:
     """Return a user's value for an error: quoted, and not longer than a line."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}... ({len(text):,} characters)"
+
+
+def shown(text: str) -> str:
+    """Return a text on one line, with codes for characters that a terminal would act on or cannot
+    write.
+
+    Examples
+    --------
+    >>> shown("a\\x1b[31mred")
+    'a\\\\x1b[31mred'
+    """
+    return UNSHOWN.sub(_code, str(text))
+
+
+def _code(match):
+    number = ord(match[0])
+    # A byte that is not UTF-8 appears as a lone surrogate.
+    number -= 0xDC00 if 0xDC80 <= number <= 0xDCFF else 0
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+
+
+def few(names: Any) -> str:
+    """Return a user's names for an error; of many only the first are listed."""
+    listed = [shown(name)[:60] for name in names]
+    return ", ".join(listed[:6]) + (f" and {len(listed) - 6} more" if len(listed) > 6 else "")
 
 
 def cut_note(shown: int, count: int, where: str = "frame() has all") -> list[str]:

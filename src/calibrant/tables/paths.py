@@ -2,15 +2,22 @@
 names with numbers in them.
 """
 
+import atexit
+import gzip
 import re
+import sys
+import zlib
+from contextlib import suppress
 from glob import glob, has_magic
 from pathlib import Path
+from shutil import copyfileobj, rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 from calibrant.core.stores import Address, located
 from calibrant.errors import InputError
 
-__all__ = ["ENDINGS", "STDIN", "is_pattern", "natural_order", "paths_of"]
+__all__ = ["ENDINGS", "STDIN", "is_pattern", "natural_order", "paths_of", "title_of"]
 
 
 def natural_order(name: Any) -> tuple[Any, ...]:
@@ -27,6 +34,10 @@ def natural_order(name: Any) -> tuple[Any, ...]:
 
 #: The path that stands for standard input.
 STDIN = Path("-")
+#: How errors name it, what is read of it, and first bytes of each kind, because it has no name;
+#: other text is CSV.
+NAMED, READ = "standard input", dict[str, Any]()
+BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"{": ".jsonl"}
 #: Endings of the files of a table; text may be compressed, with a further .gz.
 ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".eval", ".json")
 
@@ -39,7 +50,7 @@ def paths_of(path: str | Path | Address | list[Any]) -> list[Any]:
         return path
     place = located(path)
     if place == STDIN:
-        return [place]
+        return [standard_input()]
     if isinstance(place, Address):
         found = sorted(place.files(ENDINGS), key=natural_order)
     else:
@@ -50,6 +61,46 @@ def paths_of(path: str | Path | Address | list[Any]) -> list[Any]:
     if not found:
         raise InputError(f"{place} must hold files that end in {', '.join(ENDINGS)}; it has none.")
     return found
+
+
+def standard_input() -> Path:
+    """The file of a temporary folder to which standard input is written, once; its ending is that
+    of the first bytes.
+    """
+    stream = sys.stdin.buffer
+    if READ.get("stream") is not stream:
+        _forget()
+        READ["stream"] = stream
+        READ["folder"] = folder = Path(mkdtemp(prefix="calibrant-"))
+        atexit.register(_forget)
+        written = folder / "table"
+        with written.open("wb") as file:
+            copyfileobj(stream, file)
+        READ["file"] = written.rename(folder / f"{NAMED}{_ending(written)}")
+    return READ["file"]
+
+
+def title_of(path: Any) -> str:
+    """The name of a table, for a title."""
+    return NAMED if path in (STDIN, READ.get("file")) else path.name
+
+
+def _forget() -> None:
+    if "folder" in READ:
+        rmtree(READ["folder"], ignore_errors=True)
+    READ.clear()
+
+
+def _ending(path: Path) -> str:
+    with path.open("rb") as file:
+        first = file.read(100)
+    packed = first.startswith(b"\x1f\x8b")
+    if packed:
+        with suppress(OSError, EOFError, zlib.error), gzip.open(path) as file:
+            first = file.read(100)
+    first = first.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+    found = (ending for begins, ending in BEGINNINGS.items() if first.startswith(begins))
+    return f"{next(found, '.csv')}{'.gz' * packed}"
 
 
 def is_pattern(path: str | Path) -> bool:

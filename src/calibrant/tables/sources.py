@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import json
-import sys
 import warnings
 import zipfile
 from abc import ABC, abstractmethod
@@ -26,14 +25,12 @@ from calibrant.core.stores import located, unpacked
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.tables.engines import arrow_engine
-from calibrant.tables.paths import STDIN, paths_of
+from calibrant.tables.paths import paths_of
 from calibrant.tables.row_text import NestedColumns, decoded, distinct, objects_of
 from calibrant.tables.texts import PART_CELLS, Texts, csv_tables, utf8_blocks
 
-__all__ = ["KINDS", "NpySource", "NpzSource", "open_source", "parts_of"]
+__all__ = ["KINDS", "Named", "NpySource", "NpzSource", "open_source", "parts_of"]
 
-#: First bytes of each kind, because standard input has no name; other text is CSV.
-BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"{": ".jsonl"}
 #: Largest number of rows in one part of a file.
 PART_ROWS = 2**17
 
@@ -57,19 +54,38 @@ def reading_file(path: Any, what: str, remedy: str) -> Iterator[None]:
         raise InputError(f"{path} is damaged or not {what} ({words}); {remedy}.") from None
 
 
-class Source(ABC):
+class Named:
+    """Names of the columns or arrays of a table."""
+
+    kind: ClassVar[str] = ""
+
+    def __init__(self, path: Any, content: Any) -> None:
+        self.path: Any = path
+        self.content: Any = content
+
+    def require(self, name: str) -> str:
+        """Return the name, or refuse it if the file does not hold it."""
+        if name not in self.content:
+            raise InputError(f"{self.path} holds no {name!r}; name one of {self.described()}.")
+        return name
+
+    def described(self) -> str:
+        """List the names in the file, for messages."""
+        names = list(self.content)
+        return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+class Source(Named, ABC):
     """Content of a file by name; ``column(name)`` returns one array, and
     ``write(path, columns, renamed)`` writes everything with new predictions.
     """
 
-    kind: ClassVar[str] = ""
     #: Note for the reader if the source holds a sample of a file's rows.
     said: str | None = None
 
     def __init__(self, path: Path, file: Any) -> None:
-        self.path: Path = path
         file.seek(0)
-        self.content: Any = self._open(path, file)
+        super().__init__(path, self._open(path, file))
 
     @abstractmethod
     def write(self, path: Path, columns: dict[str, np.ndarray], renamed: dict[str, str]) -> None:
@@ -92,17 +108,6 @@ class Source(ABC):
     def kinds(self) -> dict[str, str]:
         """Return each column's name -> "list" or "other", as the engines do."""
         raise _no_table(self.path)
-
-    def require(self, name: str) -> str:
-        """Return the name, or refuse it if the file does not hold it."""
-        if name not in self.content:
-            raise InputError(f"{self.path} holds no {name!r}; name one of {self.described()}.")
-        return name
-
-    def described(self) -> str:
-        """List the names in the file, for messages."""
-        names = list(self.content)
-        return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
 def replaced(
@@ -550,9 +555,7 @@ KINDS: dict[Any, Any] = {
 
 
 def open_source(path: Path, files: list[Path] | None = None) -> Any:
-    """Open a table: a file by its ending, standard input by its first bytes, or several ``files``
-    as one.
-    """
+    """Open a table: a file by its ending, or several ``files`` as one."""
     paths = paths_of(path) if files is None else files
     if len(paths) == 1:
         return _opened(paths[0])
@@ -583,19 +586,11 @@ def _require_alike(first, other):
         )
 
 
-def _opened(path: Any) -> CsvSource:
+def _opened(path: Any) -> Any:
     """Open a file, which may be compressed by gzip."""
-    if path != STDIN:
-        kind = _kind_of(path)
-        with path.open("rb") as file:
-            return kind(
-                path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path)
-            )
-    file = _unzipped(sys.stdin.buffer.read(), path := Path("standard input"))
-    first = file.read(100).replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
-    return KINDS[
-        next((ending for begins, ending in BEGINNINGS.items() if first.startswith(begins)), ".csv")
-    ](path, file)
+    kind = _kind_of(path)
+    with path.open("rb") as file:
+        return kind(path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path))
 
 
 def parts_of(path: Path | list[Path], cells: int = PART_CELLS) -> Iterator[Any]:

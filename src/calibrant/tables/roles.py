@@ -1,12 +1,10 @@
 """Find the columns of a file by their content, and the label of the event."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
-import click
 import numpy as np
 
-from calibrant.cli.wording import few, say
 from calibrant.core.labels import (
     NO_VALUE,
     SoftLabels,
@@ -17,17 +15,14 @@ from calibrant.core.labels import (
     is_unlabelled,
     partner_of,
 )
-from calibrant.core.text_table import abridged
-from calibrant.errors import InputError, warn
+from calibrant.core.text_table import abridged, few
+from calibrant.errors import InputError, Note, warn
 from calibrant.tables.columns import class_names, encode, event_places, starred, whole_numbers
 from calibrant.tables.engines.choosing import choose, opened, reading
+from calibrant.tables.names import ARRAYS, PATTERNS, SINGLE, Columns
 from calibrant.tables.texts import Texts
 
-if TYPE_CHECKING:
-    from calibrant.cli.options import Columns
-
 __all__ = [
-    "ARRAYS",
     "QUESTIONS",
     "UNITS",
     "as_floats",
@@ -35,39 +30,27 @@ __all__ = [
     "event_last",
     "event_of",
     "find",
+    "key_of",
+    "label_of",
     "labels_in",
     "missing_in",
     "of_array",
     "of_raters",
     "rater_columns",
     "refuse_absent",
-    "refuse_other",
     "refuse_unsaid",
     "require_all",
     "same_kind",
     "two_labels",
 ]
 
-#: The usual names of arrays, and of the columns beside the predictions.
-ARRAYS: dict[Any, Any] = {
-    "probabilities": ("probabilities", "probs", "P"),
-    "logits": ("logits",),
-    "label": ("labels", "label", "y", "y_true", "target"),
-    "weight": ("sample_weight", "weight"),
-    "classes": ("classes", "class_names"),
-}
-PATTERNS: dict[Any, Any] = {
-    "probability": ("p_*", "prob_*", "probability_*"),
-    "logit": ("logit_*",),
-}
-SINGLE = ("p", "risk", "probability", "prob", "score")
 #: The remedy of a missing value.
 FILL_IN = "fill them in, or leave out such rows with --skip-missing"
 #: Texts for a missing value that may be names in columns that hold no labels.
 WORDS = {text for text in NO_VALUE if text.lower() != "nan"}
 
 
-def find(source: Any, columns: "Columns", prefer: str | None) -> tuple[Any, str, Any]:
+def find(source: Any, columns: Columns, prefer: str | None) -> tuple[Any, str, Any]:
     """Return (names, inputs, classes) of the columns of predictions of a table."""
     given = {"probability": columns.one or columns.probabilities, "logit": columns.logits}
     kinds = [kind for kind, name in given.items() if name is not None] or ["probability", "logit"]
@@ -126,6 +109,28 @@ def _matching(source, pattern):
     """Return the columns that match, and their classes: the part that the star stands for."""
     found = starred(source.content, pattern)
     return list(found), class_names(found.values()) if len(found) > 1 else None
+
+
+def key_of(source: Any, name: str | None, what: str) -> str | None:
+    """Return the name of an array or column of a kind in ``ARRAYS``: the one given, or the first
+    usual name in the file.
+    """
+    return (
+        source.require(name)
+        if name is not None
+        else next((key for key in ARRAYS[what] if key in source.content), None)
+    )
+
+
+def label_of(source: Any, columns: Columns) -> str:
+    """Return the name of the labels; refuse a file without them."""
+    name = key_of(source, columns.label, "label")
+    if name is None:
+        raise InputError(
+            f"{source.path} must hold the true labels as {', '.join(ARRAYS['label'])}; it holds"
+            f" {source.described()}; name yours with {columns.label_option}."
+        )
+    return name
 
 
 def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
@@ -393,7 +398,7 @@ def labels_in(table: Any, name: str, classes: Collection[str] = ()) -> list[Any]
     return class_names(listed) if all(isinstance(value, str) for value in listed) else listed
 
 
-def refuse_absent(source: str, table: Any, label: str, columns: "Columns", target: Any) -> None:
+def refuse_absent(source: str, table: Any, label: str, columns: Columns, target: Any) -> None:
     """Refuse an event that is none of several labels of a table, and warn if one other label is
     all that it holds.
     """
@@ -411,20 +416,7 @@ def refuse_absent(source: str, table: Any, label: str, columns: "Columns", targe
         raise InputError(
             f"{option} must be among the labels of {source}, {few(labels)}; got {event!r}."
         )
-    say(
-        f"Warning: no row of {source} has the label {event!r}, which {option} names as the event.",
-        err=True,
-    )
-
-
-def refuse_other(target: str, columns: "Columns") -> None:
-    """Refuse a class that is not known to be the event, whose risk one column holds."""
-    usual = target.casefold() in ("1", "true", "yes")
-    if target not in columns.declared[-1:] and (columns.declared or not usual):
-        raise click.UsageError(
-            f"--target must be the event, because slices read one column as its risk; got"
-            f" {target!r}; leave it out, and name the event with --positive."
-        )
+    warn(f"no row of {source} has the label {event!r}, which {option} names as the event.")
 
 
 #: Columns of the shares, or numbers of votes, of several raters, one for each class.
@@ -450,9 +442,7 @@ def of_raters(values: np.ndarray, classes: Any, path: Any, called: str) -> SoftL
     """Return the labels of raters from shares (n, K), or from numbers of votes, with a note."""
     one = values.shape[1] == 1
     if not one and (values > 1.0).any() and (values % 1.0 == 0.0).all():
-        say(
-            f"{path}: the votes in {called} are divided by their sums: a row counts once.", err=True
-        )
+        warn(f"{path}: the votes in {called} are divided by their sums: a row counts once.", Note)
         values = values / np.maximum(np.abs(values).sum(axis=1, keepdims=True), 1.0)
     found = SoftLabels(values[:, 0] if one else values)
     found.names = None if one else classes

@@ -1,59 +1,43 @@
-"""Predictions of classes, read from npz, npy, CSV, JSON lines and Parquet into one record; and the
-reading of files of predictions of any kind into records.
-"""
+"""Predictions of classes in files, with the labels: npz, npy, CSV, JSON lines and Parquet."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import click
 import numpy as np
 
-from calibrant.cli import columns as table_columns
-from calibrant.cli.columns import (
-    ARRAYS,
+from calibrant.core.arrays import ArrayLike
+from calibrant.core.domain import Domain
+from calibrant.core.labels import SoftLabels, label_key, places
+from calibrant.core.model_outputs import is_fitted
+from calibrant.core.predictions import Predictions, read
+from calibrant.core.reading import CLASSIFICATION
+from calibrant.core.stores import located
+from calibrant.core.text_table import few
+from calibrant.errors import InputError, Note, UsageError, warn
+from calibrant.tables.columns import class_names, starred, whole_numbers
+from calibrant.tables.data_file import DataFile
+from calibrant.tables.names import ARRAYS, PATTERNS, Columns
+from calibrant.tables.roles import (
+    QUESTIONS,
     as_floats,
     as_risk,
     event_last,
     event_of,
+    find,
+    key_of,
+    label_of,
     missing_in,
+    of_array,
+    of_raters,
+    rater_columns,
+    refuse_unsaid,
     require_all,
+    same_kind,
     two_labels,
 )
-from calibrant.cli.data_file import FILES, DataFile, kind_of
-from calibrant.cli.forecasts import OUTCOMES, ForecastFile, QuestionFile
-from calibrant.cli.methods import import_extensions
-from calibrant.cli.options import Columns
-from calibrant.cli.wording import few, say
-from calibrant.core.arrays import ArrayLike
-from calibrant.core.domain import Domain
-from calibrant.core.groups import NamedColumns
-from calibrant.core.labels import SoftLabels, label_key, places
-from calibrant.core.model_outputs import is_fitted
-from calibrant.core.predictions import Predictions, read
-from calibrant.core.reading import CLASSIFICATION, REGRESSION
-from calibrant.core.stores import located
-from calibrant.errors import InputError, warn
-from calibrant.tables import sources
-from calibrant.tables.columns import class_names, starred, whole_numbers
-from calibrant.tables.paths import paths_of
+from calibrant.tables.sources import open_source
 
-__all__ = [
-    "WORDS",
-    "PredictionFile",
-    "column_of",
-    "column_order",
-    "columns_of",
-    "features_of",
-    "key_of",
-    "labelled",
-    "names_in_option",
-    "read_file",
-    "read_source",
-    "require_inputs",
-    "rows_left",
-]
-
+__all__ = ["WORDS", "PredictionFile", "column_order", "require_inputs"]
 
 WORDS: dict[Any, Any] = {"logit": "logits", "probability": "probabilities"}
 
@@ -92,7 +76,7 @@ class PredictionFile(DataFile):
         arrays = (*ARRAYS["probabilities"], *ARRAYS["logits"])
         stars = {
             name
-            for kind in table_columns.PATTERNS.values()
+            for kind in PATTERNS.values()
             for pattern in kind
             for name in starred(source.content, pattern)
         }
@@ -102,7 +86,7 @@ class PredictionFile(DataFile):
     def names_in(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> list[str]:
         """Return the names of predictions, labels, weights and answers."""
         names = list(_found(source, columns, prefer)[0])
-        raters = table_columns.rater_columns(source, columns.label) if labels else {}
+        raters = rater_columns(source, columns.label) if labels else {}
         given = (("label", None if raters else columns.label), ("weight", columns.weight))
         keys = (key_of(source, name, what) for what, name in given if labels)
         names += [*raters, *(key for key in keys if key is not None)]
@@ -120,17 +104,17 @@ class PredictionFile(DataFile):
         """Read the predictions of a file, and its labels if ``labels``."""
         path = source.path
         if columns.confidence and columns.task is None and "question" in source.content:
-            say(f"{path} is read without its questions; --task questions reads them.", err=True)
+            warn(f"{path} is read without its questions; --task questions reads them.", Note)
         names, inputs, classes = _found(source, columns, prefer)
         values = _values(source, names)
         if columns.classes is not None:
-            classes = [part.strip() for part in columns.classes.split(",")]
+            classes = columns.declared
         y = _labels(source, columns, path, classes) if labels else None
         weight = _optional(source, columns.weight, "weight") if labels else None
         if source.kind == "csv" and not (columns.predicted or isinstance(y, SoftLabels)):
-            y, classes = table_columns.same_kind(y, classes)
+            y, classes = same_kind(y, classes)
         if weight is not None and source.kind in ("csv", "jsonl"):
-            weight = table_columns.as_floats(weight, columns.weight or "weight", path)
+            weight = as_floats(weight, columns.weight or "weight", path)
         if (
             not isinstance(y, SoftLabels | None)
             and classes is not None
@@ -138,7 +122,7 @@ class PredictionFile(DataFile):
             and source.kind not in ("npz", "npy")
         ):
             _require_named(y, classes, path)
-        outcome = table_columns.rater_columns(source, columns.label) if labels else ()
+        outcome = rater_columns(source, columns.label) if labels else ()
         if labels and not outcome and source.kind != "npy":
             outcome = [key_of(source, columns.label, "label")]
         data = cls(
@@ -153,6 +137,35 @@ class PredictionFile(DataFile):
             outcome=tuple(outcome),
         )
         return _with_event(data, columns) if values.ndim in (1, 2) else data
+
+    @classmethod
+    def sliced(cls, source: Any, columns: Columns, target: str | None) -> dict[str, Any]:
+        """Return the arguments of ``evaluate``; refuse logits, and shares of raters."""
+        names, inputs, classes = find(source, columns, "probability")
+        if inputs == "logit":
+            raise UsageError(
+                "slices need probabilities, or forecasts of one output; leave out --by, --time,"
+                " --engine, --resume and -o, or name other columns."
+            )
+        if raters := rater_columns(source, columns.label):
+            raise InputError(
+                f"slices need one label a row; {source.path} has shares of raters, {few(raters)};"
+                " leave out --by, --time, --engine, --resume and -o, or name a column of labels"
+                " with --label."
+            )
+        named = {"label": label_of(source, columns), "predicted": columns.predicted}
+        if columns.confidence:
+            if target not in (None, "answer"):
+                raise UsageError(
+                    "--confidence is the probability that the answer is right, which is --target"
+                    " answer; leave out --target."
+                )
+            return named | {"score": columns.confidence, "target": columns.positive}
+        if columns.inputs is not None and len(names) > 1:
+            raise _needs_one(columns, source.path, len(names))
+        target = _question(source, names, classes, columns, target)
+        classes = columns.declared if columns.classes else classes
+        return named | {"probabilities": names, "classes": classes, "target": target}
 
     @property
     def said(self) -> np.ndarray:
@@ -207,19 +220,19 @@ class PredictionFile(DataFile):
             if len(classes) > 2:
                 if target is None:
                     return "classes"
-                raise click.UsageError(
+                raise UsageError(
                     f"--target event needs two classes; {self.path.name} has {len(classes)};"
                     f" name one of {few(classes)}."
                 )
             if self.event is None:
-                table_columns.refuse_unsaid(classes, self.path)
+                refuse_unsaid(classes, self.path)
             return "event" if self.event == classes[1] else self.event
-        if target in table_columns.QUESTIONS:
+        if target in QUESTIONS:
             return target
         found = places([target], classes)[0]
         if found < 0:
-            raise click.UsageError(
-                f"--target must be {', '.join(table_columns.QUESTIONS)}, or one of the classes"
+            raise UsageError(
+                f"--target must be {', '.join(QUESTIONS)}, or one of the classes"
                 f" {few(classes)}; got {target!r}."
             )
         return list(classes)[found]
@@ -285,7 +298,7 @@ def _values(source, names):
     """Return the columns of predictions as numbers, (n,) or (n, K); arrays are not converted."""
     if source.kind in ("npz", "npy"):
         return source.content[names[0] if names else "values"]
-    values = [table_columns.as_floats(source.column(name), name, source.path) for name in names]
+    values = [as_floats(source.column(name), name, source.path) for name in names]
     return values[0] if len(names) == 1 else np.column_stack(values)
 
 
@@ -295,17 +308,7 @@ def _with_event(data, columns):
         if columns.inputs is not None or (
             columns.positive is not None and data.values.shape[1] != 2
         ):
-            of_one = columns.inputs is not None
-            said = (
-                "--inputs needs one column of predictions"
-                if of_one
-                else "--positive needs two classes"
-            )
-            other = "" if of_one else ", or select one class with --target LABEL"
-            raise InputError(
-                f"{said}; {data.path} has {data.values.shape[1]} columns of predictions; name one"
-                f" of them with --risk{other}."
-            )
+            raise _needs_one(columns, data.path, data.values.shape[1])
         return (
             replace(data, event=event_of(data.own_classes, columns.positive, data.path))
             if data.values.shape[1] == 2
@@ -324,6 +327,43 @@ def _with_event(data, columns):
     return replace(data, event=data.own_classes[1])
 
 
+def _needs_one(columns: Columns, path: Any, count: int) -> InputError:
+    of_one = columns.inputs is not None
+    rule = "--inputs needs one column of predictions" if of_one else "--positive needs two classes"
+    other = "" if of_one else ", or select one class with --target LABEL"
+    return InputError(
+        f"{rule}; {path} has {count} columns of predictions; name one of them with --risk{other}."
+    )
+
+
+def _question(
+    source: Any, names: list[str], classes: Any, columns: Columns, target: str | None
+) -> Any:
+    """Resolve --target of slices: by default the event of one column, or of two classes."""
+    several = len(names) > 2 or source.content[names[0]] == "list"
+    if target in ("answer", "classes") or (target is None and several):
+        if columns.positive is not None and len(names) == 1 and not several:
+            raise UsageError(
+                f"--target {target} needs both labels; --positive names only the event; name both,"
+                f" the event last: --classes OTHER,{columns.positive}."
+            )
+        return "answer"
+    if target not in (None, "event"):
+        usual = target.casefold() in ("1", "true", "yes")
+        of_event = target in columns.declared[-1:] or (usual and not columns.declared)
+        if len(names) == 1 and not of_event:
+            raise UsageError(
+                "--target must be the event, because slices read one column as its risk; got"
+                f" {target!r}; leave it out, and name the event with --positive."
+            )
+        return target
+    if len(names) == 2 and columns.classes is None:
+        if (event := event_of(classes, columns.positive, source.path)) is None:
+            refuse_unsaid(classes, source.path)
+        return event
+    return columns.positive or "event"
+
+
 def _require_named(y, classes, path):
     """Refuse labels if the columns name none of them, because a table does not show which column is
     class 0.
@@ -340,7 +380,7 @@ def _require_named(y, classes, path):
 def _found(source, columns, prefer):
     """Return (names, inputs, classes) of the predictions; the array of an npy file has no name."""
     if source.kind not in ("npz", "npy"):
-        return table_columns.find(source, columns, prefer)
+        return find(source, columns, prefer)
     if source.kind == "npy":
         return (
             [],
@@ -368,17 +408,6 @@ def _found(source, columns, prefer):
     )
 
 
-def key_of(source: Any, name: str | None, what: str) -> str | None:
-    """Return the name of an array or column of a kind in ``ARRAYS``: the one given, or the first
-    usual name in the file.
-    """
-    return (
-        source.require(name)
-        if name is not None
-        else next((key for key in ARRAYS[what] if key in source.content), None)
-    )
-
-
 def _labels(source, columns, path, classes):
     if source.kind == "npy":
         if columns.label is None:
@@ -386,22 +415,17 @@ def _labels(source, columns, path, classes):
                 f"{path} holds no labels; pass the file that does: {columns.label_option}"
                 " LABELS.npy."
             )
-        found = sources.open_source(located(columns.label)).content["values"]
-        return table_columns.of_array(found, path)
-    if raters := table_columns.rater_columns(source, columns.label):
+        found = open_source(located(columns.label)).content["values"]
+        return of_array(found, path)
+    if raters := rater_columns(source, columns.label):
         shares = np.column_stack([as_floats(source.column(one), one, path) for one in raters])
-        return table_columns.of_raters(shares, class_names(raters.values()), path, few(raters))
-    found = _optional(source, columns.label, "label")
-    if found is None:
-        raise InputError(
-            f"{path} must hold the true labels as {', '.join(ARRAYS['label'])}; it holds"
-            f" {source.described()}; name yours with {columns.label_option}."
-        )
-    name = key_of(source, columns.label, "label")
+        return of_raters(shares, class_names(raters.values()), path, few(raters))
+    name = label_of(source, columns)
+    found = source.column(name)
     named = [*columns.declared, *map(str, classes or ())]
     require_all(missing_in(source, name, named), name, path, "a label")
     if columns.predicted is None:
-        return table_columns.of_array(found, path)
+        return of_array(found, path)
     return _right(source, name, columns.predicted)
 
 
@@ -420,7 +444,7 @@ def _right(source, label, predicted):
 
 def _optional(source, name, what):
     if source.kind == "npy":
-        return None if name is None else sources.open_source(located(name)).content["values"]
+        return None if name is None else open_source(located(name)).content["values"]
     key = key_of(source, name, what)
     return None if key is None else source.column(key)
 
@@ -485,191 +509,3 @@ def _classes(data, fitted, beside):
     each = Q[:, None] if Q.ndim == 1 else Q
     made = {renamed[name]: each[:, j] for j, name in enumerate(data.names)}
     return {**made, "confidence": confidence}, renamed
-
-
-#: Kinds of files of which a table may have several, and the number of values in the part that shows
-#: whether one has labels.
-TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
-HEAD = 2**13
-
-
-def read_file(
-    path: Path, columns: Columns | None = None, *, labels: bool = True, prefer: str | None = None
-) -> DataFile:
-    """Read predictions of classes, or forecasts of a number, and their labels if ``labels``.
-
-    Parameters
-    ----------
-    path : Path ending in .npz, .npy, .csv or .parquet
-    columns : Columns, optional
-    labels : bool
-        Whether the file must have true labels.
-    prefer : "probability" or "logit", optional
-        The one to read if the file holds both.
-    """
-    columns = Columns() if columns is None else columns
-    return read_source(
-        sources.open_source(path, labelled(path, columns) if labels else None),
-        columns,
-        labels=labels,
-        prefer=prefer,
-    )
-
-
-def labelled(path: Path, columns: Columns) -> list[Path]:
-    """Return the files of a table; of several, leave out those that have no labels yet, and print
-    their names.
-    """
-    files = paths_of(path)
-    names = [*ARRAYS["label"], *OUTCOMES] if columns.label is None else [columns.label]
-    lost = [file for file in files if len(files) > 1 and _unlabelled(file, columns, names)]
-    if not 0 < len(lost) < len(files):
-        return files
-    say(
-        f"{few(lost)} {'has' if len(lost) == 1 else 'have'} no labels yet and"
-        f" {'is' if len(lost) == 1 else 'are'} left out; `calibrant estimate {lost[-1]}"
-        f" --reference {path}` estimates how good the model is there.",
-        err=True,
-    )
-    return [file for file in files if file not in lost]
-
-
-def _unlabelled(file: Path, columns: Columns, names: list[str]) -> bool:
-    """Whether no row of a file has an outcome; False for logs of questions, whose rows differ."""
-    if not file.name.lower().removesuffix(".gz").endswith(TABLES):
-        return False
-    return not any(
-        QuestionFile.named(part, columns)
-        or any(
-            name in part.content and not missing_in(part, name, columns.declared).all()
-            for name in names
-        )
-        for part in sources.parts_of([file], HEAD)
-    )
-
-
-def read_source(
-    source: Any, columns: Columns, *, labels: bool = True, prefer: str | None = None
-) -> DataFile:
-    """Read predictions from an open file, which may hold several."""
-    import_extensions()
-    kind = kind_of(source, columns)
-    if columns.skip_missing:
-        source = _without_missing(source, columns, labels, prefer)
-    return kind.read(source, columns, labels, prefer)
-
-
-def rows_left(source: Any, columns: Columns, labels: bool, prefer: str | None = None) -> np.ndarray:
-    """Return (n,) whether each row has a prediction, and a label and a weight if these are read."""
-    if source.kind == "npy":
-        raise InputError(
-            f"--skip-missing needs a table; {source.path} has predictions only; save them with"
-            " their labels, as .npz."
-        )
-    return kind_of(source, columns).complete(source, columns, labels, prefer)
-
-
-def _without_missing(source, columns, labels, prefer):
-    """Drop rows that lack a prediction, a label or a weight, and print their number."""
-    left = rows_left(source, columns, labels, prefer)
-    if left.all():
-        return source
-    if not left.any():
-        raise InputError(
-            f"{source.path} must have a row with a prediction{' and a label' if labels else ''};"
-            f" all {len(left):,} rows lack one; name other columns."
-        )
-    say(
-        f"{source.path}: {np.sum(~left):,} of {len(left):,} rows are left out, because they lack a"
-        " prediction, label or weight.",
-        err=True,
-    )
-    return source.take(np.flatnonzero(left))
-
-
-def column_of(data: DataFile, name: str) -> Any:
-    """Return one further array or column of a file without conversion; None for None."""
-    return None if name is None else np.asarray(data.source.column(data.source.require(name)))
-
-
-def columns_of(data: DataFile, names: str | list[str], option: str | None = None) -> dict[str, Any]:
-    """Return columns of groups by their names, separated by commas unless a name has one. Texts
-    become numbers, and empty ones missing values.
-
-    Columns named in an ``option`` must not be the outcome or, for --groups, a prediction.
-    """
-    if isinstance(names, str):
-        names = names_in_option(data.source, names)
-    columns = {name: data.source.column(data.source.require(name)) for name in names}
-    if option is not None:
-        _refuse_judged(data, names, option)
-    csv = data.source.kind == "csv"
-    return {name: own.levels() if csv else np.asarray(own) for name, own in columns.items()}
-
-
-def names_in_option(source: Any, text: str) -> list[str]:
-    """Split the names of an option at commas, unless a column has the whole text as its name."""
-    if text in source.content:
-        return [text]
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise InputError(
-            f"{text!r} names no column of {source.path}; name one of {source.described()}."
-        )
-    return names
-
-
-def features_of(source: Any, names: list[str], texts: bool = False) -> Any:
-    """Return columns of features as numbers, or one array of several dimensions unchanged. With
-    ``texts``, columns that hold other values are levels.
-    """
-    found = {name: source.column(source.require(name)) for name in names}
-    deep = [values for values in found.values() if getattr(values, "ndim", 1) > 1]
-    if deep and len(found) == 1:
-        return deep[0]
-    if deep or not found:
-        raise InputError(
-            f"--features must name columns of numbers, or one array of several dimensions; got"
-            f" {', '.join(names) or 'no name'} in {source.path}; name that array alone."
-        )
-    for name in names:
-        missing = np.flatnonzero(missing_in(source, name))
-        if len(missing):
-            raise InputError(
-                f"{source.path}: the feature {name!r} must be known in every row; row {missing[0]}"
-                f" is missing ({len(missing)} in all); fill it in, drop those rows, or leave"
-                " the column out of --features."
-            )
-    return NamedColumns({name: _feature(source, name, texts) for name in names})
-
-
-def _feature(source: Any, name: str, texts: bool) -> np.ndarray:
-    values = source.column(name)
-    try:
-        return as_floats(values, name, source.path)
-    except InputError as error:
-        if texts:
-            return values.levels() if source.kind == "csv" else np.asarray(values)
-        raise InputError(
-            f"--features must name columns of numbers: {str(error).rstrip('.')}, or name others."
-        ) from None
-
-
-def _refuse_judged(data: DataFile, names: list[str], option: str) -> None:
-    """Refuse the outcome among groups or features, because it would leak, and predictions among
-    groups.
-    """
-    judged = (
-        dict.fromkeys(data.columns, "a prediction") if option == "--groups" else {}
-    ) | dict.fromkeys(data.outcome, "the outcome")
-    found = next((name for name in names if name in judged), None)
-    if found is not None:
-        raise InputError(
-            f"{option} must name columns that are known before the outcome; {found!r} is"
-            f" {judged[found]} of {data.path}; leave it out."
-        )
-
-
-FILES.register(CLASSIFICATION, lambda: PredictionFile)
-FILES.register(REGRESSION, lambda: ForecastFile)
-FILES.register(QuestionFile.domain, lambda: QuestionFile)

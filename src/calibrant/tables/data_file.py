@@ -3,16 +3,14 @@
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant.cli.columns import missing_in
 from calibrant.core.domain import DOMAINS, Domain, Facet, Record
-from calibrant.errors import InputError
-
-if TYPE_CHECKING:
-    from calibrant.cli.options import Columns
+from calibrant.errors import InputError, UsageError
+from calibrant.tables.names import Columns
+from calibrant.tables.roles import missing_in
 
 __all__ = ["FILES", "DataFile", "kind_of"]
 
@@ -47,9 +45,11 @@ class DataFile(ABC):
     inputs: Any = None
     unit: str | None = None
     domain: ClassVar[Domain]
+    #: Whether only some rows may have the column of the outcome.
+    rows_differ: ClassVar[bool] = False
 
     @classmethod
-    def named(cls, source: Any, columns: "Columns") -> bool:
+    def named(cls, source: Any, columns: Columns) -> bool:
         """Whether the options name columns of this kind."""
         return False
 
@@ -60,21 +60,19 @@ class DataFile(ABC):
 
     @classmethod
     @abstractmethod
-    def names_in(
-        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
-    ) -> list[str]:
+    def names_in(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> list[str]:
         """Return the columns or arrays of the predictions, and of outcomes and weights if
         ``labels``.
         """
 
     @classmethod
-    def classes_in(cls, source: Any, columns: "Columns", prefer: str | None) -> list[str]:
+    def classes_in(cls, source: Any, columns: Columns, prefer: str | None) -> list[str]:
         """Return the labels that options or names of columns declare to be classes."""
         return columns.declared
 
     @classmethod
     def complete(
-        cls, source: Any, columns: "Columns", labels: bool, prefer: str | None
+        cls, source: Any, columns: Columns, labels: bool, prefer: str | None
     ) -> np.ndarray:
         """Return (n,) whether each row has a prediction, and what else is read."""
         names = dict.fromkeys(cls.names_in(source, columns, labels, prefer))
@@ -83,10 +81,20 @@ class DataFile(ABC):
 
     @classmethod
     @abstractmethod
-    def read(cls, source: Any, columns: "Columns", labels: bool, prefer: str | None) -> Self:
+    def read(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> Self:
         """Read an open source, with its outcomes if ``labels``; ``prefer`` "probability" or "logit"
         if it holds both.
         """
+
+    @classmethod
+    def sliced(cls, source: Any, columns: Columns, target: str | None) -> dict[str, Any]:
+        """Return the arguments of ``evaluate`` that name the columns of predictions and outcomes,
+        and the target, from the names of the columns.
+        """
+        raise UsageError(
+            f"slices need predictions of classes or forecasts of a number; {source.path} holds"
+            f" {cls.domain.predictions}; leave out --by, --time, --engine, --resume and -o."
+        )
 
     @property
     @abstractmethod
@@ -120,9 +128,7 @@ class DataFile(ABC):
     def refuse_target(self, target: str | None) -> None:
         """Refuse --target if the predictions are not of classes."""
         if target is not None:
-            import click  # here, so that a kind can be registered without the command line
-
-            raise click.UsageError(
+            raise UsageError(
                 f"--target needs predictions of classes; {self.path.name} holds"
                 f" {self.domain.predictions}; leave it out."
             )
@@ -145,7 +151,7 @@ class DataFile(ABC):
         return self.said
 
     def calibrated(
-        self, fitted: Any, columns: "Columns", levels: Any, beside: dict[str, Any]
+        self, fitted: Any, columns: Columns, levels: Any, beside: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """Return (columns of calibrated predictions by name, the file's columns they replace), from
         the predictions and what the calibrator uses beside them.
@@ -159,17 +165,15 @@ class DataFile(ABC):
 FILES: Facet[type[DataFile]] = Facet("files")
 
 
-def kind_of(source: Any, columns: "Columns") -> type[DataFile]:
+def kind_of(source: Any, columns: Columns) -> type[DataFile]:
     """Return the kind of a file: by --task, by the options, or by its columns; refuse one that
     could be of several kinds.
     """
     if (asked := columns.task) is not None:
         kind = FILES[DOMAINS[asked]]
         if columns.one is not None and not kind.named(source, columns):
-            import click
-
             one = "risk" if columns.risk else "confidence"
-            raise click.UsageError(f"--{one} and --task {asked} exclude each other; pass one.")
+            raise UsageError(f"--{one} and --task {asked} exclude each other; pass one.")
         return kind
     kinds = [FILES[one] for one in reversed(DOMAINS.values()) if one in FILES]
     named = next((kind for kind in kinds if kind.named(source, columns)), None)
