@@ -53,7 +53,7 @@ BROKEN = {
         "only displays/ may know",
     ),
     "matplotlib at the top": ("displays", "import matplotlib", "inside the function"),
-    "click elsewhere": ("datasets", "import click", "only cli/ may know"),
+    "click elsewhere": ("datasets", "import click", "only cli and questions/ may know"),
     "pandas directly": ("metrics", "def f():\n    import pandas", "import_extra"),
     "torch directly": ("tables", "def f():\n    from torch import nn", "import_extra"),
     "import_module": ("metrics", "def f():\n    importlib.import_module('polars')", "import_extra"),

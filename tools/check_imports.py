@@ -26,7 +26,6 @@ ORDER = (
     "regression",
     "decisions",
     "tables",
-    "questions",
     "audits",
     "monitoring",
     "displays",
@@ -34,6 +33,7 @@ ORDER = (
     "export",
     "testing",
     "cli",
+    "questions",
     "__main__",
 )
 
@@ -47,7 +47,7 @@ NUMERICS_SEE = ("numpy", "scipy")
 ONLY_IN = {
     "matplotlib": ("displays",),
     "jinja2": ("reporting",),
-    "click": ("cli",),
+    "click": ("cli", "questions"),
     "rich": ("cli",),
 }
 
@@ -55,6 +55,7 @@ ONLY_IN = {
 #: ``import_extra`` inside a function.
 DIRECT = {
     "cli": ("click", "rich"),
+    "questions": ("click",),
     "tables": ("pandas", "polars", "pyarrow", "duckdb"),
     "displays": ("matplotlib",),
     "reporting": ("jinja2",),

@@ -75,7 +75,7 @@ def calls(words: list[str]) -> Iterator[tuple[str, Callable[[], Any]]]:
         *((part, 2 if getattr(part.tags, "binary_only", False) else 10) for part in of_classes),
         *((part, None) for part in testing.all_maps()),
         *((part, 0) for part in testing.all_regression_calibrators()),
-        *((part, -1) for part in testing.all_question_calibrators()),
+        *((part, -1) for part in testing.every_calibrator()),
     ]
     for part, kind in parts:
         name = " ".join(repr(part).split())

@@ -18,7 +18,7 @@ from calibrant.testing.runs import answer, fit, given, ordinary
 PARTS = [
     *testing.all_calibrators(),
     *testing.all_regression_calibrators(),
-    *testing.all_question_calibrators(),
+    *testing.every_calibrator(),
     *testing.all_maps(),
     *testing.all_signals(),
 ]

@@ -1,20 +1,12 @@
-"""Every exported calibrator, of classes, forecasts and questions, keeps the contract."""
+"""Every exported calibrator, of any kind of prediction, keeps the contract."""
 
 import pytest
 
-from calibrant.testing import (
-    all_calibrators,
-    all_question_calibrators,
-    all_regression_calibrators,
-    calibrator_checks,
-    parameters,
-)
-
-EXAMPLES = [*all_calibrators(), *all_regression_calibrators(), *all_question_calibrators()]
+from calibrant.testing import calibrator_checks, every_calibrator, parameters
 
 
 @pytest.mark.parametrize(
-    "check", parameters(c for example in EXAMPLES for c in calibrator_checks(example))
+    "check", parameters(c for example in every_calibrator() for c in calibrator_checks(example))
 )
 def test_calibrator_keeps_the_contract(check):
     check()

@@ -1,13 +1,24 @@
-"""A rule on questions keeps what calibrators keep: order, containers, saving and parameters."""
+"""A rule on questions keeps what calibrators keep: order, containers, saving and parameters; and
+metrics of questions keep the contract of a metric.
+"""
 
 import numpy as np
 import pytest
 
 import calibrant as cb
+from calibrant.core.domain import Record
 from calibrant.questions import QuestionCalibrator, QuestionRules, Questions, read_questions
+from calibrant.questions.checks import question_log
+from calibrant.testing import metric_checks, parameters
 from calibrant.testing.check import saved_copies
-from calibrant.testing.question_checks import question_log
 
+METRICS = [
+    cb.questions.question_log_loss,
+    cb.questions.question_brier,
+    cb.questions.question_ranked_score,
+    cb.questions.question_accuracy,
+    cb.questions.question_gap,
+]
 KINDS = ("choice", "choice", "yes/no")
 NEW = read_questions(question_log(9, KINDS))
 
@@ -62,3 +73,19 @@ def test_rows_of_a_weight_are_merged_and_no_others():
     assert isinstance(record, Questions)
     assert len(record.merged()) == len(twice.merged()) == 300
     assert twice.merged().weights.tolist() == [2.0] * 300
+
+
+@pytest.mark.parametrize(
+    "check", parameters(c for example in METRICS for c in metric_checks(example))
+)
+def test_a_metric_of_questions_keeps_the_contract(check):
+    check()
+
+
+def test_the_record_keeps_the_protocol():
+    record = read_questions(log()[:30])
+    members = [name for name in vars(Record) if not name.startswith("_")]
+    assert [name for name in members if not hasattr(record, name)] == []
+    assert isinstance(record, Record)
+    assert sum(len(block) for block in record.blocks()) == len(record)
+    assert record.agrees_with(record.take(np.arange(len(record))))

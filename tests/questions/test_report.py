@@ -7,7 +7,7 @@ import pytest
 import calibrant as cb
 from calibrant.errors import InputError
 from calibrant.questions import QuestionCalibrator, question_gap, read_questions
-from calibrant.testing.question_checks import question_log
+from calibrant.questions.checks import question_log
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from calibrant.decisions.units import Unit
 from calibrant.questions import QuestionRules, read_questions
-from calibrant.questions.rules import Unit, units_of
+from calibrant.questions.rules import units_of
 
 
 def test_units_of_rows_items_and_a_log_by_hand():

@@ -24,7 +24,6 @@ from calibrant.audits.sample import (
     columns_of,
     everyone,
     family,
-    of_answers,
     of_forecasts,
     of_outcomes,
     of_predictions,
@@ -45,7 +44,6 @@ from calibrant.core.labels import array_of
 from calibrant.core.metric import require_level
 from calibrant.core.reading import CLASSIFICATION, REGRESSION, read_labelled
 from calibrant.errors import InputError
-from calibrant.questions.domain import QUESTIONS
 from calibrant.tables.evaluation import Evaluation
 from calibrant.tables.sample import ScoreSketch
 from calibrant.tables.state import GroupState
@@ -525,12 +523,6 @@ def _classes(y: Any, P: Any, std: Any, target: Any, weight: Any, classes: Any, i
     return record, record.default_target if target is None else target
 
 
-def _questions(y: Any, P: Any, std: Any, target: Any, weight: Any, *beside: Any) -> Any:
-    if target not in (None, "answer"):
-        raise InputError(f'target must be "answer" for questions; got {target!r}; leave it out.')
-    return QUESTIONS.read([], y, P, sample_weight=weight), "answer"
-
-
 @dataclass(frozen=True)
 class Audited:
     """Audit of one kind of prediction.
@@ -548,10 +540,6 @@ class Audited:
 AUDITED: Facet[Audited] = Facet("audits")
 AUDITED.register(CLASSIFICATION, lambda: Audited(_classes, of_predictions))
 AUDITED.register(REGRESSION, lambda: Audited(_numbers, of_forecasts))
-AUDITED.register(
-    QUESTIONS,
-    lambda: Audited(_questions, of_answers),
-)
 
 
 def _of_rows(

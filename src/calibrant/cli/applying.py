@@ -16,17 +16,14 @@ import numpy as np
 import calibrant
 from calibrant._numerics.clusters import fixed_outcomes
 from calibrant.cli.choosing import beside, fitting, in_stored_unit, saved
-from calibrant.cli.log_rules import certified, decided
 from calibrant.cli.options import Columns, refuse_existing, refuse_unused
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
-from calibrant.core.domain import Facet
+from calibrant.core.domain import DOMAINS, Facet
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.core.saving import replacing
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.monitoring.promises import Lock
-from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.rules import QuestionRules
 from calibrant.tables.readers import column_of, large_rows, read_source, rows_left
 from calibrant.tables.sources import KINDS, open_source, parts_of
 
@@ -76,11 +73,9 @@ def rule_columns(rule: Any, data: Any, columns: Columns) -> dict[str, np.ndarray
 #: Functions that compute the columns of saved rules, by domain.
 RULED: Facet[Callable[..., dict[str, np.ndarray]]] = Facet("rules that decide on them")
 RULED.register(CLASSIFICATION, lambda: rule_columns)
-RULED.register(QUESTIONS, lambda: decided)
 #: Functions that certify a rule on a file and write it, by domain, for kinds with a rule of their
 #: own.
 CERTIFIED: Facet[Callable[..., None]] = Facet("certified rules")
-CERTIFIED.register(QUESTIONS, lambda: certified)
 
 
 def apply_to_file(
@@ -137,10 +132,10 @@ def apply_to_file(
 
 
 def _unlocked(fitted: Any, columns: Columns) -> Any:
-    """Return what a lock file holds, for rows of its version; rows of a log of questions name their
-    versions themselves.
+    """Return what a lock file holds, for rows of its version; those of a rule with ``claims`` of
+    its own name their versions themselves.
     """
-    if not isinstance(fitted, Lock) or isinstance(fitted.fitted, QuestionRules):
+    if not isinstance(fitted, Lock) or hasattr(fitted.fitted, "claims"):
         return fitted
     named = () if columns.model_version is None else (columns.model_version,)
     return fitted.use(*named, any_model=columns.allow_other_version)
@@ -221,7 +216,8 @@ def _calibrated(
 
 
 def _refuse_other_rows(rule: bool, fitted: Any, data: Any, source: Any) -> None:
-    if rule and isinstance(fitted, Lock) is not (data.domain is QUESTIONS):
+    held = fitted.fitted if isinstance(fitted, Lock) else fitted
+    if rule and data.domain is not getattr(held, "domain", next(iter(DOMAINS.values()))):
         raise InputError(
             f"{source.path} holds {data.domain.predictions}, on which a saved"
             f" {type(fitted).__name__} does not decide; pass another table."

@@ -1,5 +1,6 @@
 """``calibrant decide``: certify a rule that accepts answers with a bounded share of errors."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,12 @@ UNCERTAIN: dict[str, Any] = {"refuse": "raise", "accept-none": "accept_none"}
 #: What is decided -> the options that have no effect on it.
 UNUSED: dict[str, tuple[str, ...]] = {
     "a lock and NEW": (
-        *("max_error", "certainty", "target", "recall", "when_uncertain", "sets", "level", "unit"),
-        *("over", "cluster"),
+        *("max_error", "certainty", "target", "recall", "when_uncertain", "sets", "level"),
+        "cluster",
     ),
-    "a log of questions": ("recall", "sets", "level", "cluster"),
-    "sets": ("max_error", "certainty", "recall", "when_uncertain", "unit", "over"),
-    "a table": ("unit", "over", "level"),
+    "a log": ("recall", "sets", "level", "cluster"),
+    "sets": ("max_error", "certainty", "recall", "when_uncertain"),
+    "a table": ("level",),
 }
 
 
@@ -78,21 +79,6 @@ UNUSED: dict[str, tuple[str, ...]] = {
     help="With --sets: the coverage, the share of sets that contain the true class.",
 )
 @click.option(
-    "--unit",
-    type=click.Choice(["question", "log", "item"]),
-    default="question",
-    show_default=True,
-    help="Logs of questions: the error is of each question, of their mixture, or of whole items.",
-)
-@click.option(
-    "--over",
-    type=click.Choice(["rows", "items"]),
-    help=(
-        "Logs of questions: the error is a share of rows (default), or of items, each with the mean"
-        " of its rows."
-    ),
-)
-@click.option(
     "--allow-other-version",
     is_flag=True,
     help="With NEW: decide on rows of a version of the model that the lock does not name.",
@@ -105,8 +91,6 @@ UNUSED: dict[str, tuple[str, ...]] = {
 def decide(
     file: Path,
     new: Path | None,
-    unit: str,
-    over: str | None,
     max_error: float,
     certainty: float,
     target: str | None,
@@ -118,6 +102,7 @@ def decide(
     cluster: str | None,
     columns: Columns,
     force: bool,
+    **of_kind: Any,
 ) -> None:
     """Certify on TABLE a threshold of confidence above which answers are accepted, and save the
     rule.
@@ -161,7 +146,7 @@ def decide(
     from calibrant.tables.readers import column_of, read_file
 
     if new is not None:
-        refuse_unused("has no effect on a lock and NEW", *UNUSED["a lock and NEW"])
+        refuse_unused("has no effect on a lock and NEW", *UNUSED["a lock and NEW"], *of_kind)
         output = new.with_suffix(".decided.jsonl") if output == Path(RULE) else output
         apply_to_file(file, new, output, (), "", columns, force)
         return
@@ -171,10 +156,10 @@ def decide(
     refuse_existing(output, force, file)
     data: Any = read_file(file, columns)
     of_answers = columns.confidence is not None or data.inputs == "score"
-    _require_classes(data, target, sets, of_answers or sets)
+    _require_classes(data, target, sets, of_answers or sets, of_kind)
     uncertain = UNCERTAIN[when_uncertain]
     if data.domain in CERTIFIED:
-        options = {"risk": max_error, "confidence": certainty, "unit": unit, "over": over}
+        options = {"risk": max_error, "confidence": certainty, **of_kind}
         answer = uncertain.replace("accept", "answer")
         CERTIFIED[data.domain](data, output, force, when_uncertain=answer, **options)
         return
@@ -195,9 +180,12 @@ def decide(
     next_apply(output, file, "decided")
 
 
-def _require_classes(data: Any, target: str | None, sets: bool, other: bool) -> None:
+def _require_classes(
+    data: Any, target: str | None, sets: bool, other: bool, of_kind: Iterable[str]
+) -> None:
     """Raise a usage error for a table without decisions, or with alerts that are none, and for
-    options without effect; ``other``: of answers at a confidence, or of sets.
+    options without effect; ``other``: of answers at a confidence, or of sets; ``of_kind``: the
+    options of kinds with certified rules.
     """
     from calibrant.cli.applying import CERTIFIED, RULED
 
@@ -210,9 +198,11 @@ def _require_classes(data: Any, target: str | None, sets: bool, other: bool) -> 
         raise click.UsageError(
             "--target needs a table of probabilities of classes, and no --sets; leave it out."
         )
-    tables = "sets" if sets else "a table"
-    decided = "a log of questions" if data.domain in CERTIFIED else tables
-    refuse_unused(f"has no effect on {decided}", *UNUSED[decided])
+    if data.domain in CERTIFIED:
+        refuse_unused(f"has no effect on {data.domain.predictions}", *UNUSED["a log"])
+        return
+    decided = "sets" if sets else "a table"
+    refuse_unused(f"has no effect on {decided}", *UNUSED[decided], *of_kind)
 
 
 def _tell(rule: Any, data: Any, output: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from calibrant.cli.wording import on_lines, said, say
-from calibrant.core.exports import __version__
+from calibrant.core.exports import __version__, of_kinds
 from calibrant.core.text_table import shown
 from calibrant.errors import (
     CalibrationWarning,
@@ -24,9 +24,7 @@ from calibrant.errors import (
 
 __all__ = ["COMMANDS", "group"]
 
-#: Modules that register the kinds of tables.
-TABLES = ("calibrant.tables.readers", "calibrant.questions.log_file")
-#: All commands: name -> (module of this folder, its purpose).
+#: All commands: name -> (module of this folder, or of a kind's, its purpose).
 COMMANDS = {
     "demo": ("demo", "Calibrate real models by every method, and write a report."),
     "evaluate": ("evaluate", "Measure predictions: each number with an interval."),
@@ -35,7 +33,6 @@ COMMANDS = {
     "apply": ("apply", "Calibrate new predictions."),
     "decide": ("decide", "Certify which answers to accept."),
     "check": ("check", "Test a lock file on a new version of the model."),
-    "rate": ("rate", "Estimate a rate from a judge's scores and few labels."),
     "export": ("export", "Write a calibrator as ONNX, C, JavaScript, JSON, SQL or torch."),
     "audit": ("audit", "Test the calibration of every group."),
     "compare": ("compare", "Test whether one prediction is better than another."),
@@ -47,12 +44,16 @@ COMMANDS = {
 #: What a person wants -> its commands, as the help lists them.
 WANTED: dict[str, tuple[str, ...]] = {
     "See what it does": ("demo", "methods"),
-    "Measure": ("evaluate", "report", "audit", "compare", "rate"),
+    "Measure": ("evaluate", "report", "audit", "compare"),
     "Calibrate": ("fit", "apply", "export"),
     "Decide": ("decide", "check"),
     "Watch": ("monitor", "estimate"),
     "Plan": ("plan",),
 }
+for _kind in of_kinds("commands"):
+    for _name, (_module, _purpose, _heading) in _kind.COMMANDS.items():
+        COMMANDS[_name] = _module, _purpose
+        WANTED[_heading] += (_name,)
 #: Sections of the help of a command with more than FEW options, and their parameters; the first
 #: section, "Options", holds those of the command itself.
 SECTIONS: dict[str, tuple[str, ...]] = {
@@ -142,8 +143,6 @@ class _Command(click.Command):
         """Run the command; options that a table excludes are a usage error."""
         from calibrant.cli.methods import import_extensions
 
-        for module in TABLES:
-            importlib.import_module(module)
         import_extensions()
         try:
             return super().invoke(ctx)
@@ -176,13 +175,14 @@ class _Group(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(importlib.import_module(f"calibrant.cli.{module}"), module)
-        for param in command.params:
+        path = module if "." in module else f"calibrant.cli.{module}"
+        command = getattr(importlib.import_module(path), path.rpartition(".")[2])
+        of_kind = [one for kind in of_kinds("commands") for one in kind.OPTIONS.get(cmd_name, ())]
+        params = [*command.params, *of_kind]
+        for param in params:
             if type(param.type) is type(click.STRING) and param.default != "":
                 param.type = _Text()
-        return _Command(
-            cmd_name, callback=command.callback, params=command.params, help=command.help
-        )
+        return _Command(cmd_name, callback=command.callback, params=params, help=command.help)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -20,7 +20,7 @@ from calibrant import metrics
 from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.cli.wording import said, say
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
-from calibrant.core.domain import DOMAINS, Domain, Facet
+from calibrant.core.domain import Domain, Facet, domains
 from calibrant.core.estimators import key_of, offered, registered
 from calibrant.core.folds import stratified_folds
 from calibrant.core.map import Map
@@ -209,7 +209,7 @@ def all_named() -> dict[Domain, dict[str, Any]]:
     import_extensions()
     # Listing the calibrators imports the domains of all of them.
     _offered(DomainCalibrator)
-    every = {domain: named(domain, given=EVERY) for domain in DOMAINS.values()}
+    every = {domain: named(domain, given=EVERY) for domain in domains()}
     return {domain: names for domain, names in every.items() if names}
 
 

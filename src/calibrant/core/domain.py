@@ -2,14 +2,16 @@
 reports, the object that describes a kind, and tables with an entry for each kind.
 """
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import signature
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
+from calibrant.core.exports import of_kinds
 from calibrant.errors import InputError
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "columns_named",
     "domain_of",
     "domain_of_input",
+    "domains",
     "outcomes_apart",
 ]
 
@@ -153,8 +156,10 @@ class Domain:
     seen_labels : whether a row could have had another label, which widens its intervals
     columns : (record) -> [(name, labels (n,))], the groups that its rows name themselves, or none;
         None unless predictions may hold outcomes and groups, and be passed alone
-    paired : ({name: predictions}, y_true, sample_weight) -> {name: record} with the rows of the
-        first in its order; None where the rows have no names, and are paired by their order
+    paired : ({name: predictions}, y_true, sample_weight, labelled=True) -> {name: record} with the
+        rows of the first in its order, those that are ``labelled`` in all or every one; None where
+        the rows have no names, and are paired by their order
+    parts : {what: "module:name"}, entries of tables by kind, imported at their first use
     """
 
     name: str
@@ -165,7 +170,8 @@ class Domain:
     strata: bool = False
     seen_labels: bool = False
     columns: Callable[[Any], list[tuple[str | None, Any]]] | None = None
-    paired: Callable[[Mapping[str, Any], Any, Any], Mapping[str, Any]] | None = None
+    paired: Callable[..., Mapping[str, Any]] | None = None
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         DOMAINS[self.name] = self
@@ -176,8 +182,14 @@ class Domain:
         return frozenset(signature(self.read).parameters)
 
 
-#: By name; the first is the default for an ambiguous input.
+#: Those that have been imported, by name; the first is the default for an ambiguous input.
 DOMAINS: dict[str, Domain] = {}
+
+
+def domains() -> list[Domain]:
+    """Every domain, those that were not imported before, too."""
+    of_kinds("domain")
+    return [*DOMAINS.values()]
 
 
 def domain_of(record: Any) -> Domain:
@@ -189,7 +201,9 @@ def domain_of_input(P: Any, std: Any = None, calibrator: Any = None) -> Domain:
     """The domain of predictions: the one that recognises them; else that of the calibrator, its
     class or the first of several; or else the first.
     """
-    found = next((one for one in DOMAINS.values() if one.takes(P, std)), None)
+    # An array of numbers is of no kind but those of core, which are always there.
+    known = DOMAINS.values() if isinstance(P, np.ndarray) else domains()
+    found = next((one for one in known if one.takes(P, std)), None)
     if found is not None:
         return found
     if isinstance(calibrator, dict):
@@ -204,8 +218,9 @@ def outcomes_apart(y: Any, P: Any) -> tuple[Any, Any]:
     by name; otherwise the arguments.
     """
     one = next(iter(cast(Any, y).values()), None) if isinstance(y, Mapping) else y
-    alone = any(own.columns is not None and own.takes(one, None) for own in DOMAINS.values())
-    return (None, cast(Any, y)) if P is None and alone else (cast(Any, y), P)
+    known = domains() if P is None else ()
+    alone = any(own.columns is not None and own.takes(one, None) for own in known)
+    return (None, cast(Any, y)) if alone else (cast(Any, y), P)
 
 
 def columns_named(record: Any) -> list[tuple[str | None, Any]]:
@@ -215,7 +230,8 @@ def columns_named(record: Any) -> list[tuple[str | None, Any]]:
 
 
 class Facet(Generic[Part]):
-    """Table with one entry for each domain, created at its first use.
+    """Table with one entry for each domain, created at its first use: registered here, or named in
+    the ``parts`` of the domain.
 
     Parameters
     ----------
@@ -241,16 +257,18 @@ class Facet(Generic[Part]):
         self._makers[domain] = make
 
     def __getitem__(self, domain: Domain) -> Part:
+        if domain not in self:
+            raise InputError(
+                f"{domain.predictions} have no {self.what}; register one for their domain."
+            )
         if domain not in self._made:
-            if domain not in self._makers:
-                raise InputError(
-                    f"{domain.predictions} have no {self.what}; register one for their domain."
-                )
-            self._made[domain] = self._makers[domain]()
+            module, _, name = domain.parts.get(self.what, "").partition(":")
+            make = self._makers.get(domain)
+            self._made[domain] = make() if make else getattr(importlib.import_module(module), name)
         return self._made[domain]
 
     def __iter__(self) -> Iterator[Domain]:
-        return iter(self._makers)
+        return (domain for domain in domains() if domain in self)
 
     def __contains__(self, domain: Domain) -> bool:
-        return domain in self._makers
+        return domain in self._makers or self.what in domain.parts

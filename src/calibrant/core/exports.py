@@ -12,12 +12,24 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["__version__", "attach", "classes", "exports", "faces", "public_path"]
+__all__ = [
+    "KINDS",
+    "__version__",
+    "attach",
+    "classes",
+    "exports",
+    "faces",
+    "of_kinds",
+    "public_path",
+]
 
 
 __version__ = "0.1.0"
 
 PACKAGE = Path(__file__).resolve().parent.parent
+#: Folders of kinds of prediction beside those of core, each imported at its first use. What such a
+#: folder offers exists where the folder does: its names, registry, metrics, files and commands.
+KINDS = ("questions",)
 #: One line of a stub: a name (in parentheses where the line would be too long).
 LINE = re.compile(r"^from (\S+) import \(?\s*(\w+) as \w+", re.MULTILINE)
 
@@ -34,10 +46,24 @@ def exports(package: str) -> dict[str, str]:
     """
     folder = PACKAGE.joinpath(*package.split(".")[1:])
     stub = (folder / "__init__.pyi").read_text(encoding="utf-8")
-    return {
+    found = {
         name: f"{module}.{name}" if module == package else module
         for module, name in LINE.findall(stub)
     }
+    absent = tuple(f"calibrant.{kind}" for kind in KINDS if not (PACKAGE / kind).is_dir())
+    return {name: module for name, module in found.items() if not module.startswith(absent)}
+
+
+def of_kinds(part: str) -> list[ModuleType]:
+    """The module ``part`` of every kind whose folder is there.
+
+    Examples
+    --------
+    >>> of_kinds("no_such_part")
+    []
+    """
+    there = [kind for kind in KINDS if (PACKAGE / kind / f"{part}.py").is_file()]
+    return [importlib.import_module(f"calibrant.{kind}.{part}") for kind in there]
 
 
 @cache

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from functools import singledispatch
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -28,13 +28,10 @@ from calibrant.core.stores import located
 from calibrant.decisions.selective import SelectiveClassifier
 from calibrant.decisions.sets import ConformalSets
 from calibrant.decisions.thresholds import NeymanPearsonClassifier
+from calibrant.decisions.units import Claim, Unit, confidence_gap
 from calibrant.errors import InputError, SavedFileError
 from calibrant.metrics.comparison import compare
 from calibrant.metrics.several import CHOSEN_BY
-from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.read import as_questions
-from calibrant.questions.record import Questions
-from calibrant.questions.rules import QuestionRules, Unit, units_of
 from calibrant.regression.conformal import ConformalIntervals
 
 __all__ = ["Lock", "SwapCheck", "check_promise", "read_lock", "read_rows", "require_promise"]
@@ -112,64 +109,17 @@ class SwapCheck(Result):
         return f"{self.name!r} {self.state} ({counts} wrong; {remedy})"
 
 
-class Claim(NamedTuple):
-    """A rate of errors that a rule promises: the rows that it is about and the wrong ones, the
-    limit, the share of rows that it was about before, and mean confidence less accuracy.
-    """
-
-    name: str
-    rows: Unit
-    limit: float
-    before: float
-    gap: float
-
-
 @singledispatch
 def claims(rule: Any, record: Any) -> list[Claim]:
-    """The rates that a fitted rule promises, on labelled rows."""
-    raise InputError(
-        f"rule must be a fitted rule or calibrator; got a {type(rule).__name__}; pass one of"
-        " QuestionRules, SelectiveClassifier, NeymanPearsonClassifier, ConformalSets or a"
-        " calibrator."
-    )
+    """The rates that a fitted rule promises, on labelled rows; a rule of a further kind has a
+    method ``claims``.
+    """
+    return rule.claims(record)
 
 
 def _rows(record: Any, used: np.ndarray, wrong: np.ndarray) -> Unit:
     lost = (used & wrong)[:, None]
     return Unit.of(used[:, None], lost, np.arange(len(used)), record.weights)
-
-
-def _gap(record: Any) -> float:
-    """Mean confidence less accuracy; nan for forecasts."""
-    if not hasattr(record, "correct"):
-        return math.nan
-    return float(np.average(record.confidence - record.correct, weights=record.weights))
-
-
-@claims.register
-def _(rule: QuestionRules, record: Questions) -> list[Claim]:
-    record, held = rule.calibrated(record), rule.certificates_
-    index, names = record.question.index, [str(name) for name in record.question.names]
-    table = np.array([rule.thresholds_.get(name, math.inf) for name in names])[:, None]
-    units = list(units_of(record, table, rule.unit, index, True, rule.counted))
-    present: list[int] = np.unique(index).tolist()
-    found = dict.fromkeys(held, (units[0], record))
-    if rule.unit == "question":
-        parts = [record.take(index == q) for q in present]
-        found = dict(zip([names[q] for q in present], zip(units, parts, strict=True), strict=True))
-    tested = [
-        Claim(name, found[name][0], rule.risk, held[name].share, _gap(found[name][1]))
-        for name in held
-        if name in found
-    ]
-    # A question that is not here may be wrong; it says nothing about itself or its mixture.
-    answered = [name for name, at in rule.thresholds_.items() if at < math.inf]
-    missing = [name for name in answered if name not in {names[q] for q in present}]
-    share = {name: held[name].share for name in missing if name in held}
-    nothing = Unit(np.empty((0, 1)), np.empty((0, 1)), 0.0)
-    return tested + [
-        Claim(name, nothing, rule.risk, share.get(name, 1.0), math.nan) for name in missing
-    ]
 
 
 @claims.register
@@ -181,13 +131,13 @@ def _(rule: SelectiveClassifier, record: Any) -> list[Claim]:
         score, wrong = np.diff(record.values, axis=1)[:, 0], record.labels == 0
         used = rule.accept_scores(score)
     rows, share = _rows(record, used, wrong), rule.certificate_.share
-    return [Claim(type(rule).__name__, rows, rule.risk, share, _gap(record))]
+    return [Claim(type(rule).__name__, rows, rule.risk, share, confidence_gap(record))]
 
 
 @claims.register
 def _(rule: NeymanPearsonClassifier, record: Any) -> list[Claim]:
     event, found = record.labels == record.position(rule.target), rule.decide(record.values)
-    gap = _gap(record)
+    gap = confidence_gap(record)
     rates = {
         "false positives": (rule.false_positive_rate, ~event, 1),
         "false negatives": (rule.false_negative_rate, event, 0),
@@ -203,7 +153,7 @@ def _(rule: NeymanPearsonClassifier, record: Any) -> list[Claim]:
 def _(rule: ConformalSets, record: Any) -> list[Claim]:
     held = rule.set_record(record, record.groups)[np.arange(len(record)), record.labels]
     rows, limit = _rows(record, np.ones(len(record), bool), ~held), 1.0 - rule.level + COVERAGE
-    return [Claim(type(rule).__name__, rows, limit, 1.0, _gap(record))]
+    return [Claim(type(rule).__name__, rows, limit, 1.0, confidence_gap(record))]
 
 
 @claims.register
@@ -216,9 +166,12 @@ def _(rule: ConformalIntervals, record: Any) -> list[Claim]:
 
 def require_promise(fitted: Any) -> None:
     """Raise InputError for what ``check_promise`` cannot test."""
-    known = isinstance(fitted, DomainCalibrator)
+    known = isinstance(fitted, DomainCalibrator) or hasattr(fitted, "claims")
     if not known and claims.dispatch(type(fitted)) is claims.dispatch(object):
-        claims(fitted, None)
+        raise InputError(
+            f"rule must be a fitted rule or calibrator; got a {type(fitted).__name__}; pass a rule"
+            " with a promise, such as SelectiveClassifier or ConformalSets, or a calibrator."
+        )
 
 
 def check_promise(
@@ -241,6 +194,7 @@ def check_promise(
     of_rates = isinstance(fitted, ConformalIntervals)
     if fitted is None or (isinstance(fitted, DomainCalibrator) and not of_rates):
         return [_of_calibrator(fitted, record, alpha, clone(fitted) if refit is None else refit)]
+    require_promise(fitted)
     found = claims(fitted, record)
     share = alpha / max(len(getattr(fitted, "certificates_", found)), 1)
     return [_of_claim(one, share) for one in found]
@@ -271,7 +225,7 @@ def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCh
     if fitted is not None:
         name = type(fitted).__name__
         before = record.recalibrated(fitted.predict_record(record), fitted.tags.output)
-    gap = _gap(before)
+    gap = confidence_gap(before)
     if n < LEAST_ROWS:
         ends = (0.0, -math.inf, math.inf)
         return SwapCheck(name, "cannot tell", 1.0, 1.0, n, 0, 1.0, alpha, LEAST_ROWS, gap, *ends)
@@ -294,8 +248,7 @@ def read_rows(
     fitted: Any, P: Any, y: Any = None, std: Any = None, sample_weight: Any = None
 ) -> Any:
     """The labelled rows of one output, as a fitted rule or calibrator reads them."""
-    of_log = isinstance(fitted, QuestionRules)
-    score = CHOSEN_BY[QUESTIONS if of_log else domain_of_input(P, std, fitted)].score
+    score = CHOSEN_BY[domain_of_input(P, std, fitted)].score
     classes = getattr(fitted, "classes_", None)
     # A rule of scores takes any number, and outcomes of 0 (wrong) and 1.
     of_scores = isinstance(fitted, SelectiveClassifier) and classes is None
@@ -313,7 +266,7 @@ class Lock:
 
     Attributes
     ----------
-    fitted : fitted calibrator, or rule such as QuestionRules or SelectiveClassifier
+    fitted : fitted calibrator, or rule such as SelectiveClassifier
     models : list of the versions of the model that it was fitted for
     digest : hash of the calibration rows
     swaps : int, versions that were checked since
@@ -331,21 +284,16 @@ class Lock:
 
     Examples
     --------
-    >>> from calibrant import QuestionRules, SelectiveClassifier
+    >>> from calibrant import SelectiveClassifier
     >>> rng = np.random.default_rng(0)
     >>> p = rng.beta(9.0, 1.0, 2000)
-    >>> log = [
-    ...     {"id": i, "confidence": a, "correct": bool(hit), "model": "v1"}
-    ...     for i, (a, hit) in enumerate(zip(p, rng.random(2000) < p))
-    ... ]
-    >>> lock = Lock.of(QuestionRules(risk=0.1).fit(log))
-    >>> [one.state for one in lock.check([{**row, "model": "v2"} for row in log])]
-    ['holds']
-
-    A rule of one table, whose new version is wrong more often:
-
     >>> y = (rng.random(2000) < p).astype(int)
     >>> lock = Lock.of(SelectiveClassifier(risk=0.1).fit(p, y), model="v1")
+    >>> [one.state for one in lock.check(p, (rng.random(2000) < p).astype(int))]
+    ['holds']
+
+    A new version that is wrong more often:
+
     >>> [one.state for one in lock.check(p, (rng.random(2000) < p - 0.3).astype(int))]
     ['broken']
     """
@@ -358,7 +306,7 @@ class Lock:
     @classmethod
     def of(cls, fitted: Any, *, model: str | None = None, rows: Any = None) -> Self:
         """A lock of a fitted calibrator or rule, for the version ``model`` of the model. ``rows``
-        is the record of the calibration rows; rules of questions know both.
+        is the record of the calibration rows; a rule of rows that name their model knows both.
         """
         require_promise(fitted)
         models = getattr(fitted, "models_", None) if model is None else [model]
@@ -403,9 +351,13 @@ class Lock:
         """(n,) "answer", "ask" or "escalate" of the rows of a log; rows of another version of the
         model are refused, unless ``any_model``.
         """
-        record = as_questions(P)
-        models = map(str, record.model.names[np.unique(record.model.index)])
-        return self.use(*models, any_model=any_model).decide(record)
+        if not hasattr(self.fitted, "claims"):
+            raise InputError(
+                "decide needs the lock of a rule whose rows name the version of their model; it"
+                f" holds a {type(self.fitted).__name__}; use the methods of lock.use(VERSION)."
+            )
+        record = self.fitted.read(P)
+        return self.use(*record.models, any_model=any_model).decide(record)
 
     def check(
         self,
@@ -446,7 +398,7 @@ def _described(fitted: Any) -> Any:
 
 def _digest(record: Any) -> str:
     """Hash of the arrays of a record's fields."""
-    if isinstance(record, Questions):
+    if hasattr(record, "digest"):
         return record.digest
     held = hashlib.sha256()
     forecast = getattr(record, "forecast", None)
@@ -479,14 +431,13 @@ def read_lock(path: str | Path) -> Lock:
 
     Examples
     --------
-    >>> from calibrant import QuestionRules
     >>> rng = np.random.default_rng(0)
     >>> p = rng.beta(9.0, 1.0, 2000)
-    >>> log = [{"confidence": a, "correct": bool(b)} for a, b in zip(p, rng.random(2000) < p)]
-    >>> lock = Lock.of(QuestionRules(risk=0.1).fit(log))
+    >>> rule = SelectiveClassifier(risk=0.1).fit(p, (rng.random(2000) < p).astype(int))
+    >>> lock = Lock.of(rule, model="v1")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     again = read_lock(lock.write(Path(folder) / "rules.lock.json"))
-    >>> again.fitted.thresholds_ == lock.fitted.thresholds_
+    >>> again.fitted.threshold_ == rule.threshold_
     True
     """
     written = located(path).read_bytes()

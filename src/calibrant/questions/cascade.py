@@ -11,10 +11,10 @@ from calibrant.core.estimators import BaseEstimator, require_option
 from calibrant.core.guarantee import Guarantee, Promised
 from calibrant.core.saving import Saved
 from calibrant.decisions.certificates import Certificate, require_share
+from calibrant.decisions.units import OVER, Over, Unit
 from calibrant.errors import InputError
-from calibrant.questions.pairs import read_labelled_pairs
+from calibrant.questions.pairs import read_paired
 from calibrant.questions.read import as_questions
-from calibrant.questions.rules import OVER, Over, Unit
 
 __all__ = ["QuestionCascade"]
 
@@ -118,7 +118,7 @@ class QuestionCascade(Promised, Saved, BaseEstimator):
             require_share(name, getattr(self, name))
         require_option("over", self.over, OVER)
         cheap, dear = _read_costs(self.costs)
-        one, other = read_labelled_pairs({"small": small, "large": large}, None, None).values()
+        one, other = read_paired({"small": small, "large": large}, None, None).values()
         shares = np.linspace(0.0, 1.0, STEPS + 1)
         thresholds = np.append(np.quantile(one.confidence, 1.0 - shares[:-1]), -np.inf)
         by_small = one.confidence[:, None] > thresholds

@@ -17,7 +17,7 @@ from calibrant.core.domain import Domain
 from calibrant.core.metric import BaseMetric
 from calibrant.core.metric_kinds import MeanMetric
 from calibrant.metrics.several import CHOSEN_BY, Choosing
-from calibrant.questions.pairs import read_labelled_pairs
+from calibrant.questions.pairs import read_paired
 from calibrant.questions.read import as_questions, is_questions
 from calibrant.questions.record import TWO_SIDED, Questions
 from calibrant.questions.scored_rows import Sample
@@ -70,7 +70,17 @@ QUESTIONS = Domain(
     _read,
     takes=lambda P, std: is_questions(P),
     columns=_columns,
-    paired=read_labelled_pairs,
+    paired=read_paired,
+    parts={
+        "report": "calibrant.questions.report:TABLE",
+        "calibrators": "calibrant.questions.report:resolved",
+        "code to apply a calibrator": "calibrant.questions.report:code",
+        "comparison of versions": "calibrant.questions.report:moves",
+        "audits": "calibrant.questions.report:AUDITED",
+        "files": "calibrant.questions.log_file:QuestionFile",
+        "rules that decide on them": "calibrant.questions.log_file:decided",
+        "certified rules": "calibrant.questions.log_file:certified",
+    },
 )
 
 

@@ -1,8 +1,10 @@
-"""Logs of answers to questions: JSON lines, logs of other tools and tables, read and calibrated in
-their own form.
+"""Logs of answers to questions: JSON lines, logs of other tools and tables, read, calibrated in
+their own form, and decided.
 """
 
 import re
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,20 +12,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibrant.cli.wording import say
 from calibrant.core.domain import Domain
 from calibrant.core.groups import coded
 from calibrant.core.text_table import few
 from calibrant.errors import InputError, UsageError
+from calibrant.monitoring.promises import Lock
 from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.evaluation_logs import inspect_samples, lm_eval_samples
+from calibrant.questions.calibrator import QuestionCalibrator
+from calibrant.questions.evaluation_logs import lm_eval_samples
 from calibrant.questions.read import read_questions
 from calibrant.questions.record import OTHER, SHOWN, Questions, entries_of, fields_in, nested_in
+from calibrant.questions.rules import QuestionRules
 from calibrant.questions.values import Batch, Fields, is_a, text_of, words_of
-from calibrant.tables.data_file import FILES, DataFile
+from calibrant.tables.data_file import DataFile
 from calibrant.tables.names import Columns
-from calibrant.tables.sources import KINDS, JsonlSource, reading_file
+from calibrant.tables.sources import reading_file
 
-__all__ = ["TABLES", "QuestionFile", "rows_of"]
+__all__ = ["QuestionFile", "certified", "decided"]
 
 #: Kinds of files whose rows have the same columns.
 TABLES = ("csv", "parquet")
@@ -34,6 +40,9 @@ OTHERS = (
     *("risk", "predicted", "inputs", "positive", "probabilities", "logits", "classes"),
     *("mean", "std", "quantiles"),
 )
+
+#: Labels from which a promise for several questions together is worth half of them for calibration.
+ENOUGH = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +170,7 @@ class QuestionFile(DataFile):
         answers = done.answers()
         if self.source.kind in TABLES:
             return {self.confidence: np.array(list(map(_confidence, answers)))}, {}
-        for row, own in zip(rows_of(self.source.objects), answers, strict=True):
+        for row, own in zip(_rows_of(self.source.objects), answers, strict=True):
             whole = any(is_a(row.get(form), Mapping, list) for form in SHOWN) or _of_harness(row)
             p: Any = list(own.values()) if is_a(row.get("probs"), list) else own
             row["probs" if whole or "probs" in row else self.confidence] = (
@@ -194,19 +203,6 @@ def _rows_in(source: Any) -> Batch:
     return _samples(source.path, batch) if _of_harness(batch.objects[0]) else batch
 
 
-def _of_inspect(path: Path, _: Any) -> JsonlSource:
-    """Open a log of Inspect as rows of JSON lines, one a sample."""
-    if not (rows := list(inspect_samples(path))):
-        raise InputError(
-            f"{path} must have samples with an answer of the first scorer; it has none; choose"
-            " another in Python, inspect_samples(log, scorer=NAME)."
-        )
-    return JsonlSource.of_objects(rows, [*range(1, len(rows) + 1)], path)
-
-
-KINDS.update({".eval": _of_inspect, ".json": _of_inspect})
-
-
 def _samples(path: Path, batch: Batch) -> Batch:
     """The samples of the Language Model Evaluation Harness in one file as rows of a log, with the
     probabilities of a calibrated file.
@@ -232,11 +228,11 @@ def _values(source: Any, name: str) -> list[Any]:
     return values.levels().tolist() if source.kind == "csv" else values.tolist()
 
 
-def rows_of(objects: Iterable[Any]) -> Iterator[dict[str, Any]]:
+def _rows_of(objects: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """The objects of single answers, in the order of a record's rows."""
     for one in objects:
         inside = _inside(one)
-        yield from [one] if inside is None else rows_of(inside)
+        yield from [one] if inside is None else _rows_of(inside)
 
 
 def _inside(one: Mapping[str, Any]) -> list[Any] | None:
@@ -245,4 +241,35 @@ def _inside(one: Mapping[str, Any]) -> list[Any] | None:
     return [*held.values()] if is_a(held, Mapping) else held
 
 
-FILES.register(QUESTIONS, lambda: QuestionFile)
+def decided(lock: Lock, data: QuestionFile, columns: Columns) -> dict[str, np.ndarray]:
+    """Add "answer", "ask" or "escalate" to every row of a log, as ``decision``, and print how
+    often.
+    """
+    found = lock.decide(data.questions, any_model=columns.allow_other_version).tolist()
+    say(", ".join(f"{n:,} {one}" for one, n in sorted(Counter(found).items())))
+    if data.source.kind in TABLES:
+        return {"decision": np.array(found, dtype=object)}
+    for row, one in zip(_rows_of(data.source.objects), found, strict=True):
+        row["decision"] = one
+    return {}
+
+
+def certified(
+    data: QuestionFile,
+    output: Path,
+    force: bool,
+    *,
+    unit: Any = "question",
+    calibrator: Any = None,
+    **options: Any,
+) -> None:
+    """Certify thresholds on a log, print what is promised and write the lock file."""
+    # Within a question a calibrator hardly moves the ranks, and half of the labels is its price.
+    if calibrator is None and unit != "question" and np.sum(data.questions.labelled) >= ENOUGH:
+        calibrator = QuestionCalibrator()
+    rules = QuestionRules(**options, unit=unit, calibrator=calibrator).fit(data.questions)
+    Lock.of(rules).write(output, overwrite=force)
+    lines = [f"{name or 'all rows'}: {one}" for name, one in rules.certificates_.items()]
+    lines += [f"{name or 'all rows'}: not certified; {one}" for name, one in rules.reasons_.items()]
+    lines += [f"The guarantee holds if {rules.guarantee_.assumes}.", str(output)]
+    say("\n".join([*lines, "Next:", f"  calibrant decide {shlex.quote(str(output))} new.jsonl"]))

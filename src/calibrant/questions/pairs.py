@@ -11,15 +11,17 @@ from calibrant.errors import InputError
 from calibrant.questions.read import as_questions
 from calibrant.questions.record import FREE, Questions
 
-__all__ = ["paired", "read_labelled_pairs", "read_paired"]
+__all__ = ["paired", "read_paired"]
 
 #: Largest difference of two numbers that are the same.
 SAME = 1e-9
 
 
-def read_paired(logs: Mapping[str, Any], y: Any = None, weight: Any = None) -> dict[str, Questions]:
-    """The records of several logs, paired; outcomes ``y`` and weights are of the first log's
-    rows.
+def read_paired(
+    logs: Mapping[str, Any], y: Any = None, weight: Any = None, *, labelled: bool = True
+) -> dict[str, Questions]:
+    """The records of several logs, paired: the rows that are labelled in all of the logs, or all;
+    outcomes ``y`` and weights are of the first log's rows.
     """
     first, *others = logs
     records = {first: as_questions(logs[first], y)}
@@ -30,12 +32,9 @@ def read_paired(logs: Mapping[str, Any], y: Any = None, weight: Any = None) -> d
             ' themselves; put them into the logs as "correct".'
         )
     found = paired(records)
-    return {name: as_questions(one, sample_weight=weight) for name, one in found.items()}
-
-
-def read_labelled_pairs(logs: Mapping[str, Any], y: Any, weight: Any) -> dict[str, Questions]:
-    """The same rows, those that are labelled in all of the logs."""
-    records = read_paired(logs, y, weight)
+    records = {name: as_questions(one, sample_weight=weight) for name, one in found.items()}
+    if not labelled:
+        return records
     known = np.logical_and.reduce([one.labelled for one in records.values()])
     if not known.any():
         raise InputError(

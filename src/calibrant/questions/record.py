@@ -547,6 +547,11 @@ class Questions(PlainRows):
         return np.round(sums, DIGITS)
 
     @property
+    def models(self) -> list[str]:
+        """The versions of the model in the rows, as texts."""
+        return sorted(set(map(str, self.model.names[self.model.index])))
+
+    @property
     def digest(self) -> str:
         """Hash of the items, questions, predictions and outcomes, in hexadecimal, whatever the
         order of the rows and the names of the items.

@@ -9,7 +9,6 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,8 +30,6 @@ from calibrant.errors import InputError
 from calibrant.metrics.comparison import PairRow
 from calibrant.metrics.comparison import compare as in_pairs
 from calibrant.metrics.several import CHOSEN_BY
-from calibrant.questions.automatic import AutoQuestionCalibrator
-from calibrant.questions.domain import QUESTIONS
 from calibrant.regression.auto_regression import default_regression_calibrator
 from calibrant.regression.scaling import ForecastIdentity
 from calibrant.reporting.compared_scores import Estimate
@@ -411,7 +408,6 @@ def _of_numbers(calibrator: Any) -> Any:
 RESOLVE: Facet[Any] = Facet("calibrators")
 RESOLVE.register(CLASSIFICATION, lambda: _of_classes)
 RESOLVE.register(REGRESSION, lambda: _of_numbers)
-RESOLVE.register(QUESTIONS, lambda: partial(adopted, default=AutoQuestionCalibrator))
 
 
 def several(calibrator: Any, domain: Domain = CLASSIFICATION) -> dict[str, Any] | None:
@@ -562,15 +558,6 @@ def _choice_of_numbers(calibrator: Any, record: Any) -> list[str]:
     ]
 
 
-def _of_questions(calibrator: Any, record: Any) -> list[str]:
-    return [
-        "import calibrant as cb",
-        f"calibrator = {made_by(calibrator)}.fit(questions)",
-        "calibrated = calibrator.predict(new_questions)",
-    ]
-
-
 CODE: Facet[Any] = Facet("code to apply a calibrator")
 CODE.register(CLASSIFICATION, lambda: _choice_of_classes)
 CODE.register(REGRESSION, lambda: _choice_of_numbers)
-CODE.register(QUESTIONS, lambda: _of_questions)

@@ -10,7 +10,6 @@ import numpy as np
 
 from calibrant.core.domain import Facet
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
-from calibrant.questions.domain import QUESTIONS
 from calibrant.reporting.calibrate import Compared, applied, best
 from calibrant.reporting.compared_scores import Score, score_table
 from calibrant.reporting.drift import drift
@@ -39,16 +38,9 @@ def _of_numbers() -> ReportTable:
     return table
 
 
-def _of_questions() -> ReportTable:
-    from calibrant.reporting.questions import QuestionTable
-
-    return QuestionTable()
-
-
 TABLES: Facet[ReportTable] = Facet("report")
 TABLES.register(CLASSIFICATION, _of_classes)
 TABLES.register(REGRESSION, _of_numbers)
-TABLES.register(QUESTIONS, _of_questions)
 
 
 def score_all(

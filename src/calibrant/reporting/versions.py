@@ -14,7 +14,6 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 from calibrant._numerics.certificates import rows_for_rate
 from calibrant._numerics.clusters import variance_of_sum
 from calibrant._numerics.intervals import mean_limits, normal_quantile, powers
-from calibrant._numerics.pooling import row_sums
 from calibrant.audits.audit import audited
 from calibrant.audits.sample import Column, ScoreSample, cells, columns_of, family
 from calibrant.core.arrays import ArrayLike
@@ -37,9 +36,6 @@ from calibrant.errors import InputError, naming
 from calibrant.metrics.comparison import Comparison, compare
 from calibrant.metrics.several import CHOSEN_BY
 from calibrant.monitoring.promises import Lock, SwapCheck, check_promise
-from calibrant.questions.domain import QUESTIONS
-from calibrant.questions.pairs import read_paired
-from calibrant.questions.rules import QuestionRules
 from calibrant.reporting.calibrate import resolve
 
 __all__ = ["GroupMove", "Move", "VersionComparison", "compare_versions"]
@@ -179,23 +175,16 @@ def _of_numbers(old: Any, new: Any) -> Moves:
     return "mean", old.mean, new.mean, others
 
 
-def _of_questions(old: Any, new: Any) -> Moves:
-    distance = 0.5 * row_sums(np.abs(new.probability - old.probability), old.start)
-    others = {"changed answers": old.answer != new.answer, "distance": distance}
-    return "confidence", old.confidence, new.confidence, others
-
-
 #: Functions that measure the change of each row, by domain.
 MOVES: Facet[Callable[[Any, Any], Moves]] = Facet("comparison of versions")
 MOVES.register(CLASSIFICATION, lambda: _of_classes)
 MOVES.register(REGRESSION, lambda: _of_numbers)
-MOVES.register(QUESTIONS, lambda: _of_questions)
 
 
 @singledispatch
 def decided(rule: Any, record: Any) -> dict[str, np.ndarray]:
     """Return the decisions of a rule on all rows, as numbers by their name; none for others."""
-    return {}
+    return rule.decisions(record) if hasattr(rule, "decisions") else {}
 
 
 @decided.register
@@ -213,11 +202,6 @@ def _(rule: NeymanPearsonClassifier, record: Any) -> dict[str, np.ndarray]:
 @decided.register
 def _(rule: ConformalSets, record: Any) -> dict[str, np.ndarray]:
     return {"classes in a set": rule.set_record(record, record.groups).sum(axis=1)}
-
-
-@decided.register
-def _(rule: QuestionRules, record: Any) -> dict[str, np.ndarray]:
-    return {"answered rows": rule.decide(record) == "answer"}
 
 
 @seeded
@@ -355,8 +339,8 @@ def _read(
     """Return (records of all rows, (n,) whether each is labelled); rows without a label have any,
     which is not used.
     """
-    if domain is QUESTIONS:
-        both = read_paired({"old": old, "new": new}, y).values()
+    if domain.paired is not None:
+        both = domain.paired({"old": old, "new": new}, y, None, labelled=False).values()
         return [clustered(one, cluster) for one in both], np.logical_and(
             *(b.labelled for b in both)
         )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant.core.domain import DOMAINS, Domain, Facet, Record
+from calibrant.core.domain import DOMAINS, Domain, Facet, Record, domains
 from calibrant.errors import InputError, UsageError
 from calibrant.tables.names import Columns
 from calibrant.tables.roles import missing_in

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from calibrant.core.exports import of_kinds
 from calibrant.core.extras import import_extra
 from calibrant.core.labels import array_of, label_array
 from calibrant.core.saving import read_npy
@@ -631,6 +632,7 @@ def _unzipped(data, path):
 
 def _kind_of(path: Path) -> Any:
     """Return the kind of source by the path's ending, with or without a further .gz."""
+    of_kinds("formats")
     name = path.name.lower().removesuffix(".gz")
     kind = KINDS.get(Path(name).suffix)
     if kind is None:

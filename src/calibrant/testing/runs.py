@@ -10,14 +10,13 @@ from sklearn.base import clone
 
 from calibrant import metrics
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.calibrator import Calibrator
+from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.estimators import offered, registered
 from calibrant.core.map import Map, Signal
 from calibrant.core.metric_kinds import Metric
 from calibrant.core.regression_calibrator import RegressionCalibrator
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.sets import ConformalSets
-from calibrant.questions.calibrator import CalibratorOfQuestions
 from calibrant.testing.check import TOLERANCE, seeded, show_near
 from calibrant.testing.data import (
     Problem,
@@ -34,11 +33,11 @@ __all__ = [
     "all_calibrators",
     "all_maps",
     "all_metrics",
-    "all_question_calibrators",
     "all_regression_calibrators",
     "all_sets",
     "all_signals",
     "answer",
+    "every_calibrator",
     "fit",
     "fitted",
     "given",
@@ -336,9 +335,11 @@ def all_regression_calibrators(*, extensions: bool = False) -> list[RegressionCa
     return _examples_of(RegressionCalibrator, extensions)
 
 
-def all_question_calibrators(*, extensions: bool = False) -> list[CalibratorOfQuestions]:
-    """Example instances of every calibrator of questions; ``extensions`` adds registered ones."""
-    return _examples_of(CalibratorOfQuestions, extensions)
+def every_calibrator(*, extensions: bool = False) -> list[DomainCalibrator]:
+    """Example instances of every calibrator of every kind of prediction; ``extensions`` adds
+    registered ones.
+    """
+    return _examples_of(DomainCalibrator, extensions)
 
 
 def all_sets() -> list[ConformalSets | ConditionalSets]:

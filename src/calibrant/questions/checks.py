@@ -136,6 +136,14 @@ def _containers(part: Any) -> Iterator[Case]:
         )
 
 
+def _metric_checks(metric: Any) -> list[Any]:
+    return [check_metric_of_answers]
+
+
+def _calibrator_checks(calibrator: Any) -> list[Any]:
+    return [check_unseen_question]
+
+
 HANDLINGS[CalibratorOfQuestions] = Handling(
     "question calibrator",
     ("predict",),
@@ -147,5 +155,5 @@ HANDLINGS[CalibratorOfQuestions] = Handling(
 )
 CONTAINER_CASES["question calibrator"] = CONTAINER_CASES["question metric"] = _containers
 MADE.register(QUESTIONS, lambda: Made("question metric", lambda metric: question_problems()))
-METRIC_CHECKS.register(QUESTIONS, lambda: lambda metric: [check_metric_of_answers])
-CALIBRATOR_CHECKS.register(QUESTIONS, lambda: lambda calibrator: [check_unseen_question])
+METRIC_CHECKS.register(QUESTIONS, lambda: _metric_checks)
+CALIBRATOR_CHECKS.register(QUESTIONS, lambda: _calibrator_checks)
