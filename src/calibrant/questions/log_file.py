@@ -18,8 +18,8 @@ from calibrant.core.groups import coded
 from calibrant.core.text_table import few
 from calibrant.errors import InputError, UsageError
 from calibrant.monitoring.promises import Lock
-from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.calibrator import QuestionCalibrator
+from calibrant.questions.domain import QUESTIONS
 from calibrant.questions.evaluation_logs import lm_eval_samples
 from calibrant.questions.read import read_questions
 from calibrant.questions.record import OTHER, SHOWN, Questions, entries_of, fields_in, nested_in

@@ -175,7 +175,7 @@ def kind_of(source: Any, columns: Columns) -> type[DataFile]:
             one = "risk" if columns.risk else "confidence"
             raise UsageError(f"--{one} and --task {asked} exclude each other; pass one.")
         return kind
-    kinds = [FILES[one] for one in reversed(DOMAINS.values()) if one in FILES]
+    kinds = [FILES[one] for one in reversed(domains()) if one in FILES]
     named = next((kind for kind in kinds if kind.named(source, columns)), None)
     if named is not None:
         return named
