@@ -37,7 +37,7 @@ def changes(n: int, spread: float, seed: int) -> np.ndarray:
     logit, cohort, true = world(n + NEW_ROWS, spread, rng)
     y, p = (rng.random(len(true)) < true).astype(int), 1.0 / (1.0 + np.exp(-logit))
     dummies = np.column_stack([logit, np.eye(COHORTS)[cohort]])
-    by_group = [c.name for c in CANDIDATES if c.uses_groups and c.name != "boosted trees"]
+    by_group = [c.name for c in CANDIDATES if c.tags.uses_groups and c.name != "boosted trees"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)
         without = cb.AutoCalibrator(methods=FAST).fit(p[:n], y[:n])

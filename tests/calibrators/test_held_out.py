@@ -5,6 +5,7 @@ pieces.
 import numpy as np
 import pytest
 
+from calibrant.calibrators.candidates import CANDIDATES
 from calibrant.calibrators.held_out import HeldOut, canonical
 from calibrant.core.predictions import read
 
@@ -18,10 +19,10 @@ def pieces(n=300, K=3, seed=0):
 @pytest.mark.parametrize("objective", ["log_loss", "brier"])
 def test_scores_of_a_mean_are_those_of_whole_predictions(objective):
     rows, rng = pieces(), np.random.default_rng(1)
-    held_out, whole = HeldOut(rows, 3, objective), np.empty((3, len(rows.row), 3))
+    held_out, whole = HeldOut(rows, CANDIDATES[:3], objective), np.empty((3, len(rows.row), 3))
     folds = rng.integers(0, 4, len(rows.row))
     for k in range(4):
-        _, held, place = rows.split(folds == k)
+        held, place = rows.inside(folds == k)
         Q = [rng.dirichlet(np.ones(3), len(held)) for _ in range(3)]
         held_out.add(folds == k, place, Q)
         whole[:, folds == k] = [q[place] for q in Q]
@@ -43,7 +44,7 @@ def test_scores_of_a_mean_are_those_of_whole_predictions(objective):
 def test_a_split_has_every_piece_once():
     rows = pieces()
     held = np.random.default_rng(2).random(len(rows.row)) < 0.3
-    fitted, out, place = rows.split(held)
+    fitted, (out, place) = rows.outside(held), rows.inside(held)
     assert fitted.weights.sum() == pytest.approx(rows.weight[~held].sum())
     np.testing.assert_array_equal(out.labels[place], rows.labels[held])
     np.testing.assert_allclose(out.probabilities[place], rows.record.probabilities[rows.row[held]])

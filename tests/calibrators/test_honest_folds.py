@@ -6,9 +6,8 @@ import pytest
 import calibrant as cb
 from calibrant.calibrators import auto
 from calibrant.calibrators.candidates import candidates_for
-from calibrant.calibrators.held_out import canonical
-from calibrant.calibrators.honest_folds import FoldFits
-from calibrant.calibrators.trials import tried
+from calibrant.calibrators.evidence import FoldFits
+from calibrant.calibrators.held_out import canonical, tried
 from calibrant.core.folds import cross_fit, out_of_fold
 from calibrant.core.groups import in_clusters
 from calibrant.core.labels import SoftLabels
@@ -29,14 +28,13 @@ def predictions(n, slope=1.0, seed=0, step=None):
     return 1.0 / (1.0 + np.exp(-(z if step is None else step * np.round(z / step)))), y
 
 
-def fits(record, folds, names=None):
+def fits(record, folds, names=None, objective="log_loss"):
     """The fit of a choice in given folds."""
     pieces = canonical(record)
-    found, held_out, _ = tried(
-        candidates_for(len(record), record.n_classes, names), pieces, folds, "log_loss", str
-    )
+    candidates = candidates_for(len(record), record.n_classes, names)
+    held_out, _ = tried(candidates, pieces, folds, objective)
     held_out.folds = folds
-    return FoldFits(pieces, found, held_out, "log_loss", 0)
+    return FoldFits(pieces, held_out, 0)
 
 
 @pytest.mark.parametrize("objective", ["log_loss", "brier"])
@@ -45,7 +43,7 @@ def test_labels_of_a_fold_change_neither_its_weights_nor_its_predictions(objecti
     record, moved_by = read(p, y), []
     # Folds that do not follow the labels, by the order in which rows are merged.
     folds = np.random.default_rng(1).integers(0, 4, 150)
-    by_row = folds[canonical(record).given]
+    by_row = folds[canonical(record).piece]
     rng = np.random.default_rng(2)
     for k in range(4):
         own = np.flatnonzero(by_row == k)
@@ -55,10 +53,10 @@ def test_labels_of_a_fold_change_neither_its_weights_nor_its_predictions(objecti
         changed = read(p, other)
         # The order of merged rows begins with the label; each row keeps its fold.
         moved = np.empty(150, dtype=int)
-        moved[canonical(changed).given] = by_row
+        moved[canonical(changed).piece] = by_row
         before, after = (
-            FoldFits(one.pieces, one.trials, one.held_out, objective, 0).choices("pairs")[1][k]
-            for one in (fits(record, folds), fits(changed, moved))
+            fits(*each, objective=objective).choices("pairs")[1][k]
+            for each in ((record, folds), (changed, moved))
         )
         np.testing.assert_allclose(before[0], after[0], atol=1e-12)
         near = [
@@ -94,8 +92,8 @@ def bias(world, n, n_folds, repeats, names):
         y = (rng.random(n) < truth).astype(int)
         fit = fits(read(p, y), rng.integers(0, n_folds, n), names)
         by_row, all_folds = (
-            fit.held_out.folds[fit.pieces.given],
-            fit._weights(fit.held_out, [one.candidate for one in fit.trials]),
+            fit.held_out.folds[fit.pieces.piece],
+            fit._weights(fit.held_out),
         )
         excess, variance = np.zeros(2), np.zeros(2)
         for k, (weights, members) in enumerate(fit.choices("pairs")[1]):
@@ -154,10 +152,10 @@ def test_other_calibrators_and_a_number_of_folds_mean_fits_without_each():
 def test_tied_rows_are_in_folds_of_their_own(n):
     p, y = predictions(n, 2.0, step=0.5)
     pieces = canonical(read(p, y))
-    assert (np.bincount(pieces.given, minlength=len(pieces.row)) <= 1 + n // 1_000).all()
-    np.testing.assert_array_equal(pieces.labels[pieces.given], y)
+    assert (np.bincount(pieces.piece, minlength=len(pieces.row)) <= 1 + n // 1_000).all()
+    np.testing.assert_array_equal(pieces.labels[pieces.piece], y)
     np.testing.assert_allclose(
-        pieces.record.probabilities[pieces.row[pieces.given], 1], p, atol=1e-7
+        pieces.record.probabilities[pieces.row[pieces.piece], 1], p, atol=1e-7
     )
     found = cross_fit(cb.AutoCalibrator(methods=CHEAP), read(p, y))
     assert np.isfinite(found.result).all()
@@ -218,7 +216,7 @@ def test_without_the_only_event_the_class_rates_are_all_that_is_left():
     y = (np.arange(120) == 7).astype(int)
     record = read(p, y)
     found = fits(record, np.random.default_rng(0).integers(0, 4, 120), [*CHEAP, "class rates"])
-    k = found.held_out.folds[found.pieces.given][7]
+    k = found.held_out.folds[found.pieces.piece][7]
     _, choices = found.choices("pairs")
     assert len(choices[k][0]) == 2
     assert all(len(weights) > 2 for j, (weights, _) in enumerate(choices) if j != k)

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import calibrant as cb
-from calibrant.calibrators import auto, candidates, trials
+from calibrant.calibrators import auto, candidates, held_out
 from calibrant.calibrators.candidates import CANDIDATES, Candidate
-from calibrant.calibrators.held_out import HeldOut, canonical
-from calibrant.calibrators.trials import fitted, tried
+from calibrant.calibrators.held_out import HeldOut, canonical, fitted, tried
 from calibrant.core.calibrator import Calibrator, Tags
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
@@ -67,21 +66,21 @@ def test_what_fails_in_a_fold_is_left_out_with_its_reason():
     pieces = canonical(read(p, y))
     folds = np.arange(400) % 4
     pool = [CANDIDATES[0], Candidate("fails", _Fails, 1.0), CANDIDATES[3]]
-    assert [t.candidate.name for t in fitted(pool, pieces.record)[0]] == [
+    assert [*fitted(pool, pieces.record)[0]] == [
         "uncalibrated",
         "fails",
         "temperature scaling",
     ]
     said = []
-    trials, held_out, notes = tried(pool, pieces, folds, "log_loss", said.append)
-    assert [t.candidate.name for t in trials] == ["uncalibrated", "temperature scaling"]
+    summary, notes = tried(pool, pieces, folds, "log_loss", said.append)
+    assert [one.name for one in summary.candidates] == ["uncalibrated", "temperature scaling"]
     assert notes == {"fails": "rows are missing."}
-    assert held_out.own.shape == (2, 400)
+    assert summary.likelihood.shape == (2, 400)
     assert said == [f"fold {k} of 4" for k in range(1, 5)]
-    fit, held, place = pieces.split(folds == 1)
+    fit, (held, place) = pieces.outside(folds == 1), pieces.inside(folds == 1)
     own = cb.TemperatureScaling().fit_record(fit).predict_record(held)
     np.testing.assert_allclose(
-        held_out.own[1, folds == 1], own[place, pieces.labels[folds == 1]], atol=1e-6
+        summary.likelihood[1, folds == 1], own[place, pieces.labels[folds == 1]], atol=1e-6
     )
 
 
@@ -92,11 +91,13 @@ def test_many_rows_are_judged_by_part_of_them_and_all_are_fitted(monkeypatch, gr
     p, y = 1.0 / (1.0 + np.exp(-3.0 * z)), (rng.logistic(size=2_000) < z).astype(int)
     cluster, seen = np.arange(2_000) // 4 if grouped else None, []
     monkeypatch.setattr(auto, "EVIDENCE_ROWS", 150)
-    monkeypatch.setattr(trials, "HeldOut", lambda *given: seen.append(HeldOut(*given)) or seen[-1])
+    monkeypatch.setattr(
+        held_out, "HeldOut", lambda *given: seen.append(HeldOut(*given)) or seen[-1]
+    )
     names = ["temperature scaling", "structured vector scaling"]
     cal = cb.AutoCalibrator(methods=names).fit(p, y, cluster=cluster)
     assert 140 <= len(seen[0].weight) <= 170
-    assert np.isfinite(seen[0].own).all()
+    assert np.isfinite(seen[0].likelihood).all()
     # The members are those of all rows, although few rows judged them.
     found = [m.temperature_ for m in cal.members_ if isinstance(m, cb.TemperatureScaling)]
     assert found == [pytest.approx(cb.TemperatureScaling().fit(p, y).temperature_, rel=1e-6)]

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import calibrant as cb
-from calibrant.calibrators.evidence_pool import (
+from calibrant.calibrators.evidence import (
     FORECAST_RATE,
     FORECAST_TRUST,
     MOST_NATS,
@@ -46,7 +46,7 @@ def test_the_best_has_the_weight_and_equals_share():
 def test_weights_fall_with_the_score():
     held = _held(60, [3.0, 1.0, 1.2])
     shares = forecast_pool(held).shares
-    apart = (held.own[2] - held.own[1]).sum()
+    apart = (held.scores[2] - held.scores[1]).sum()
     assert np.log(shares[1] / shares[2]) == pytest.approx(FORECAST_RATE * apart)
 
 
@@ -93,7 +93,7 @@ def test_one_outlier_is_no_evidence():
     said = [[cb.NormalForecast(np.zeros(n), np.full(n, std))] for std in (1.0, 1.6)]
     record = ForecastRecord(cb.NormalForecast(np.zeros(n), np.ones(n)), y, np.ones(n))
     held = HeldOutForecasts(record, np.zeros(n, dtype=int), said, "nll")
-    assert held.own[1].mean() < held.own[0].mean()
+    assert held.scores[1].mean() < held.scores[0].mean()
     assert forecast_pool(held).shares[0] > 0.9
 
 

@@ -34,11 +34,9 @@ def test_scores_of_a_mean_are_those_of_its_quantiles(objective):
     mean = cb.NormalForecast(0.4 * wide.mean + 0.6 * narrow.mean, 0.4 * wide.std + 0.6 * narrow.std)
     expected = SCORES[objective].losses_of(ForecastRecord(mean, y))
     np.testing.assert_allclose(held.losses(np.array([0.4, 0.6, 0.0])), expected, rtol=1e-9)
+    np.testing.assert_allclose(held.only([0, 1]).losses(np.array([0.4, 0.6])), expected, rtol=1e-9)
     np.testing.assert_allclose(
-        held.only(np.array([0, 1])).losses(np.array([0.4, 0.6])), expected, rtol=1e-9
-    )
-    np.testing.assert_allclose(
-        held.own[2], SCORES[objective].losses_of(ForecastRecord(held_forecast(held, 2), y))
+        held.scores[2], SCORES[objective].losses_of(ForecastRecord(held_forecast(held, 2), y))
     )
     for score, metric in SCORES.items():
         np.testing.assert_allclose(
@@ -50,6 +48,6 @@ def test_scores_of_a_mean_are_those_of_its_quantiles(objective):
 
 def held_forecast(held, j):
     mean, std = np.empty(len(held.y)), np.empty(len(held.y))
-    for rows, part in zip(held.rows, held.said[j], strict=True):
+    for rows, part in zip(held.rows, held.forecasts[j], strict=True):
         mean[rows], std[rows] = part.mean, part.std
     return cb.NormalForecast(mean, std)

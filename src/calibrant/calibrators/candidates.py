@@ -30,10 +30,10 @@ def affordable(candidates: Sequence[Any], max_cost: float | None = None) -> list
     """Return the candidates by cost, without the most expensive while costs sum to more than
     ``max_cost``; the cheapest stays.
     """
-    kept = sorted(candidates, key=lambda c: c.cost)
-    while max_cost is not None and len(kept) > 1 and sum(c.cost for c in kept) > max_cost:
-        kept.pop()
-    return kept
+    within = sorted(candidates, key=lambda c: c.cost)
+    while max_cost is not None and len(within) > 1 and sum(c.cost for c in within) > max_cost:
+        within.pop()
+    return within
 
 
 def names_of(methods: str | Sequence[str], candidates: Sequence[Any]) -> set[str] | None:
@@ -49,39 +49,48 @@ def names_of(methods: str | Sequence[str], candidates: Sequence[Any]) -> set[str
 
 @dataclass(frozen=True)
 class Candidate:
-    """Candidate calibrator.
+    """Candidate of an automatic choice: of classes, forecasts or questions.
 
     Attributes
     ----------
     name : its name in tables.
     make : function that makes it, unfitted.
-    cost : relative time of a fit, temperature scaling being 1. A fixed table, so that the choice
-        does not depend on the clock.
+    cost : relative time of a fit, temperature or STD scaling being 1. A fixed table, so that the
+        choice does not depend on the clock.
     min_rows : minimum number of rows.
     classes : minimum and maximum number of classes.
     most_entries : maximum number of rows times classes, where its time or memory grows faster.
     most_others : maximum share of the rows outside the most frequent class.
     unless : the candidate beside which it brought no gain, and is not tried unless it is named.
+    on_request : it is tried only if it is named, or a maximum cost is set.
+    of_moments : it uses mean and std alone, and equals its neighbour for normal forecasts.
     """
 
     name: str
-    make: Callable[[], Calibrator]
+    make: Callable[[], Any]
     cost: float
     min_rows: float = 20.0
     classes: tuple[float, float] = (2.0, float("inf"))
     most_entries: float = float("inf")
     most_others: float = 1.0
     unless: str = ""
+    on_request: bool = False
+    of_moments: bool = False
 
     @property
     def tags(self) -> Tags:
         """Tags of its inputs; it is tried only if its required inputs are passed."""
         return self.make().tags
 
-    @property
-    def uses_groups(self) -> bool:
-        """Whether it corrects groups."""
-        return self.tags.uses_groups
+    def enters(
+        self, n: float, names: Collection[str] | None, max_cost: float | None = None
+    ) -> bool:
+        """Whether n rows (sum of weights) are enough, and ``names`` or ``max_cost`` request it;
+        always for no calibration.
+        """
+        wanted = max_cost is not None or not self.on_request
+        wanted = wanted if names is None else self.name in names
+        return self.cost == 0.0 or (wanted and n >= self.min_rows)
 
 
 def _offsets_alone() -> Calibrator:
@@ -162,15 +171,14 @@ def candidates_for(
     ``names`` restricts the choice; the most expensive are dropped until the costs sum to at most
     ``max_cost``.
     """
-    fitting = [
+    suitable = [
         c
         for c in CANDIDATES
-        if (names is None or c.name in names or c.cost == 0.0)
-        and n >= c.min_rows
+        if c.enters(n, names)
         and c.classes[0] <= n_classes <= c.classes[1]
         and n * n_classes <= c.most_entries
         and others <= c.most_others
         and c.tags.suits(given)
-    ] or [CANDIDATES[0]]
-    there = {c.name for c in fitting}
-    return affordable([c for c in fitting if names or c.unless not in there], max_cost)
+    ]
+    there = {c.name for c in suitable}
+    return affordable([c for c in suitable if names or c.unless not in there], max_cost)

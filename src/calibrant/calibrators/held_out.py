@@ -1,6 +1,7 @@
-"""Out-of-fold predictions of candidates, for classes and for forecasts."""
+"""Candidates fitted in folds, and their out-of-fold predictions, for every automatic choice."""
 
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -12,12 +13,15 @@ from calibrant._numerics.bootstrap import table_codes
 from calibrant._numerics.fixed_order import in_pieces, merge_rows, number_rows
 from calibrant._numerics.logistic import SINGLE_ENTRIES
 from calibrant._numerics.pooling import stacking_weights
+from calibrant.calibrators.candidates import Candidate
 from calibrant.core.conformal_forecast import averaged
+from calibrant.core.folds import fit_clone
 from calibrant.core.forecast import Forecast
 from calibrant.core.forecast_record import ForecastRecord
 from calibrant.core.given import Workspace
 from calibrant.core.groups import order_of
 from calibrant.core.predictions import Predictions
+from calibrant.errors import CalibrationWarning, InputError
 from calibrant.metrics.forecast_scores import (
     continuous_ranked_probability_score,
     negative_log_likelihood,
@@ -31,6 +35,8 @@ __all__ = [
     "Pieces",
     "canonical",
     "canonical_forecasts",
+    "fitted",
+    "tried",
 ]
 
 #: Maximum number of copies of a merged row in the folds.
@@ -51,13 +57,13 @@ class Pieces:
     ----------
     record : Predictions of the distinct rows, with their summed weights.
     row, weight : (m,) the row that each piece belongs to, and the piece's weight.
-    given : (n,) the piece that each row passed to the fit belongs to.
+    piece : (n,) the piece that each row passed to the fit belongs to.
     """
 
     record: Predictions
     row: np.ndarray
     weight: np.ndarray
-    given: np.ndarray
+    piece: np.ndarray
 
     @property
     def labels(self) -> np.ndarray:
@@ -70,23 +76,17 @@ class Pieces:
         """(m,) cluster number of each piece, or None."""
         return None if self.record.cluster is None else self.record.cluster[self.row]
 
-    def outside(self, held: np.ndarray, read: np.ndarray) -> Predictions:
-        """Return the record of the pieces of ``read`` outside ``held``, (m,) bool each."""
-        fit = read & ~held
+    def outside(self, left_out: np.ndarray, read: Any = True) -> Predictions:
+        """Return the record of the pieces of ``read`` outside ``left_out``, (m,) bool each."""
+        fit = read & ~left_out
         mass = np.bincount(self.row[fit], self.weight[fit], len(self.record))
         fitted = np.flatnonzero(mass > 0.0)
         return self.record.take(fitted).weighted(mass[fitted])
 
-    def inside(self, held: np.ndarray) -> tuple[Predictions, np.ndarray]:
-        """Return the record of the pieces ``held``, (m,) bool, and the row of each."""
-        rows, place = np.unique(self.row[held], return_inverse=True)
+    def inside(self, some: np.ndarray) -> tuple[Predictions, np.ndarray]:
+        """Return the record of the pieces ``some``, (m,) bool, and the row of each."""
+        rows, place = np.unique(self.row[some], return_inverse=True)
         return self.record.take(rows), place
-
-    def split(self, held: np.ndarray) -> tuple[Predictions, Predictions, np.ndarray]:
-        """Return records of the pieces outside and inside ``held``, (m,) bool, and the row of each
-        of the latter.
-        """
-        return self.outside(held, held | ~held), *self.inside(held)
 
 
 def canonical(record: Predictions) -> Pieces:
@@ -112,14 +112,14 @@ def canonical(record: Predictions) -> Pieces:
     order, number = number_rows(record.log_probabilities, apart)
     number = _renumbered(record, order[np.diff(number, prepend=-1) > 0])[number]
     order, number = order[np.argsort(number, kind="stable")], np.sort(number)
-    each, given = record.weights[order], np.empty(len(order), dtype=np.intp)
+    each, piece = record.weights[order], np.empty(len(order), dtype=np.intp)
     weight = np.bincount(number, weights=each)
     merged = record.take(order[np.diff(number, prepend=-1) > 0]).weighted(weight)
     distinct, _ = merge_rows(merged.log_probabilities, np.zeros(len(merged)), weight)
     row, share = in_pieces(weight, MOST_PIECES if len(distinct) < len(merged) else 1)
     # Rows and pieces lie in one order: a row belongs to the piece that holds its middle.
-    given[order] = np.searchsorted(np.cumsum(share), np.cumsum(each) - 0.5 * each)
-    return Pieces(merged, row, share, np.minimum(given, len(row) - 1))
+    piece[order] = np.searchsorted(np.cumsum(share), np.cumsum(each) - 0.5 * each)
+    return Pieces(merged, row, share, np.minimum(piece, len(row) - 1))
 
 
 def _renumbered(record: Predictions, rows: np.ndarray) -> np.ndarray:
@@ -141,60 +141,66 @@ def _renumbered(record: Predictions, rows: np.ndarray) -> np.ndarray:
 
 
 class HeldOut:
-    """Summary of the out-of-fold predictions of J candidates.
+    """Summary of the out-of-fold predictions of J candidates for classes.
 
     Parameters
     ----------
     pieces : Pieces
-    n_candidates : J
+    candidates : the J candidates, the first of which is no calibration
     objective : "log_loss" or "brier"
     entries : whole predictions are kept for evenly spaced rows of at most so many entries
     """
 
     def __init__(
-        self, pieces: Pieces, n_candidates: int, objective: str, entries: int = WHOLE_ENTRIES
+        self,
+        pieces: Pieces,
+        candidates: Sequence[Candidate],
+        objective: str,
+        entries: int = WHOLE_ENTRIES,
     ) -> None:
-        m, n_classes = len(pieces.row), pieces.record.n_classes
+        J, m, n_classes = len(candidates), len(pieces.row), pieces.record.n_classes
+        self.candidates: list[Candidate] = [*candidates]
         self.weight: np.ndarray = pieces.weight
         self.labels: np.ndarray = pieces.labels
         self.cluster: np.ndarray | None = pieces.cluster
         self.n_classes: int = n_classes
-        self.own: np.ndarray = np.ones((n_candidates, m))
-        self.overlap: np.ndarray | None = (
-            np.ones((n_candidates, n_candidates, m)) if objective == "brier" else None
-        )
-        self.spaced: np.ndarray = np.zeros(m, dtype=bool)
-        self.spaced[:: -(-m * n_classes // entries)] = True
-        self.whole: np.ndarray = np.ones((n_candidates, int(self.spaced.sum()), n_classes))
+        self.objective: str = objective
+        self.likelihood: np.ndarray = np.ones((J, m))
+        self.overlap: np.ndarray | None = np.ones((J, J, m)) if objective == "brier" else None
+        self.spaced: np.ndarray = np.arange(m) % -(-m * n_classes // entries) == 0
+        self.whole: np.ndarray = np.ones((J, int(self.spaced.sum()), n_classes))
         #: The fold of each piece, and by fold the candidates fitted without it.
         self.folds: np.ndarray = np.zeros(m, dtype=np.intp)
         self.members: list[list[Any]] = []
 
-    def add(self, held: np.ndarray, place: np.ndarray, predictions: Iterable[np.ndarray]) -> None:
-        """Store all candidates' predictions, (h, K) each, of a fold: those of the pieces ``held``
+    def add(self, rows: np.ndarray, place: np.ndarray, predictions: Iterable[np.ndarray]) -> None:
+        """Store all candidates' predictions, (h, K) each, of a fold: those of the pieces ``rows``
         are their rows ``place``.
         """
-        labels, spaced = self.labels[held], self.spaced[held]
-        whole, before = np.flatnonzero(held[self.spaced]), []
+        labels, spaced = self.labels[rows], self.spaced[rows]
+        whole, before = np.flatnonzero(rows[self.spaced]), []
         for j, Q in enumerate(predictions):
-            self.own[j, held] = np.maximum(Q[place, labels], FLOOR)
+            self.likelihood[j, rows] = np.maximum(Q[place, labels], FLOOR)
             self.whole[j, whole] = np.maximum(Q[place[spaced]], FLOOR)
             if self.overlap is not None:
                 before.append(Q)
                 for i, other in enumerate(before):
-                    self.overlap[i, j, held] = self.overlap[j, i, held] = np.einsum(
-                        "nk,nk->n", other, Q
-                    )[place]
+                    both = np.einsum("nk,nk->n", other, Q)[place]
+                    self.overlap[i, j, rows] = self.overlap[j, i, rows] = both
 
-    def only(self, kept: list[int]) -> "HeldOut":
+    def only(self, chosen: list[int]) -> "HeldOut":
         """Return the same for some of the candidates."""
-        if len(kept) == len(self.own):
-            return self
-        out = object.__new__(HeldOut)
-        vars(out).update(vars(self), own=self.own[kept], whole=self.whole[kept])
-        out.overlap = None if self.overlap is None else self.overlap[np.ix_(kept, kept)]
-        out.members = [[fold[j] for j in kept] for fold in self.members]
+        out = copy(self)
+        out.candidates = [self.candidates[j] for j in chosen]
+        out.likelihood, out.whole = self.likelihood[chosen], self.whole[chosen]
+        out.overlap = None if self.overlap is None else self.overlap[np.ix_(chosen, chosen)]
+        out.members = [[fold[j] for j in chosen] for fold in self.members]
         return out
+
+    @property
+    def grouped(self) -> list[bool]:
+        """(J,) whether each candidate corrects groups."""
+        return [one.tags.uses_groups for one in self.candidates]
 
     @property
     def telling(self) -> float:
@@ -202,21 +208,22 @@ class HeldOut:
         one half, whichever are fewer: few rows tell where a model errs if it hardly ever does.
         """
         rarest = float(np.bincount(self.labels, self.weight, self.n_classes).min())
-        return min(rarest, 2.0 * float(self.weight[self.own[0] < 0.5].sum()))
+        return min(rarest, 2.0 * float(self.weight[self.likelihood[0] < 0.5].sum()))
 
     def stack(self) -> np.ndarray:
         """Return (J,) weights of the mean with the best score."""
         gram = (
             None if self.overlap is None else np.average(self.overlap, axis=2, weights=self.weight)
         )
-        return stacking_weights(self.own, gram, self.weight)
+        return stacking_weights(self.likelihood, gram, self.weight)
 
     def losses(self, pool: np.ndarray) -> np.ndarray:
         """Return (m,) row scores of the mean with weights (J,)."""
-        own = pool @ self.own
+        likelihood = pool @ self.likelihood
         if self.overlap is None:
-            return -np.log(own)
-        return np.einsum("i,ijm,j->m", pool, self.overlap, pool, optimize=True) - 2.0 * own + 1.0
+            return -np.log(likelihood)
+        squares = np.einsum("i,ijm,j->m", pool, self.overlap, pool, optimize=True)
+        return squares - 2.0 * likelihood + 1.0
 
     def unknown(self, pool: np.ndarray) -> float:
         """Return the score of the mean with weights (J,) for a row with every class
@@ -225,11 +232,61 @@ class HeldOut:
         mean, weight = np.tensordot(pool, self.whole, axes=1), self.weight[self.spaced]
         if self.overlap is None:
             return -float(np.average(np.log(mean).mean(axis=1), weights=weight))
-        return (
-            float(np.average(np.einsum("nk,nk->n", mean, mean), weights=weight))
-            - 2.0 / self.n_classes
-            + 1.0
-        )
+        squares = np.average(np.einsum("nk,nk->n", mean, mean), weights=weight)
+        return float(squares) - 2.0 / self.n_classes + 1.0
+
+
+def fitted(candidates: Iterable[Candidate], record: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the candidates fitted on a record by name, and the failures' reasons by name."""
+    members, notes = {}, {}
+    for candidate in candidates:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", CalibrationWarning)
+                members[candidate.name] = fit_clone(candidate.make(), record)
+        except (InputError, np.linalg.LinAlgError) as error:
+            notes[candidate.name] = str(error)
+    return members, notes
+
+
+def tried(
+    candidates: Sequence[Candidate],
+    pieces: Pieces,
+    folds: np.ndarray,
+    objective: str,
+    progress: Callable[[str], Any] = str,
+    n_scored: int | None = None,
+) -> tuple[HeldOut, dict[str, str]]:
+    """Return the summary of the candidates' out-of-fold predictions, and notes; ``folds`` is the
+    fold number of each piece, (m,), or -1 for pieces that no fit reads.
+
+    The first candidate cannot fail; another that fails, on all rows or in a fold, is left out with
+    a note. If only the first ``n_scored`` folds are predicted, none is fitted on all rows.
+    """
+    n_folds = int(1 + folds.max())
+    n_scored = n_scored or n_folds
+    scored = (folds >= 0) & (folds < n_scored)
+    # With few folds predicted, a fit on all rows beside those of the folds would cost as much.
+    whole = n_scored == n_folds
+    first = pieces.record if whole else pieces.outside(folds == 0, folds >= 0)
+    members, notes = fitted(candidates, first)
+    del first
+    candidates = [one for one in candidates if one.name in members]
+    evidence = replace(pieces, row=pieces.row[scored], weight=pieces.weight[scored])
+    held_out = HeldOut(evidence, candidates, objective)
+    for k in range(n_scored):
+        again, failures = members, {}
+        if whole or k > 0:
+            again, failures = fitted(candidates, pieces.outside(folds == k, folds >= 0))
+        notes.update(failures)
+        record, place = pieces.inside(folds == k)
+        # A failed one has the raw predictions as placeholders, which are dropped below.
+        ready = [again.get(one.name, members[candidates[0].name]) for one in candidates]
+        held_out.add(folds[scored] == k, place, (one.predict_record(record) for one in ready))
+        held_out.members.append(ready)
+        progress(f"fold {k + 1} of {n_scored}")
+    good = [j for j, one in enumerate(candidates) if one.name not in notes]
+    return held_out.only(good), notes
 
 
 SCORES: dict[Any, Any] = {
@@ -253,7 +310,7 @@ class HeldOutForecasts:
     ----------
     record : ForecastRecord of the m rows
     folds : (m,) number of each row's fold
-    said : J lists of forecasts, one a fold
+    forecasts : J lists of forecasts, one a fold
     objective : "nll" or "crps"
     """
 
@@ -261,34 +318,35 @@ class HeldOutForecasts:
         self,
         record: ForecastRecord,
         folds: np.ndarray,
-        said: Sequence[Sequence[Forecast]],
+        forecasts: Sequence[Sequence[Forecast]],
         objective: Literal["nll", "crps"],
     ) -> None:
         assert record.y is not None
         self.weight: np.ndarray = record.weights
         self.y: np.ndarray = record.y
-        self.said: Sequence[Sequence[Forecast]] = said
+        self.forecasts: Sequence[Sequence[Forecast]] = forecasts
         self.objective: Literal["nll", "crps"] = objective
-        self.rows: list[np.ndarray] = [np.flatnonzero(folds == k) for k in range(len(said[0]))]
-        self.own: np.ndarray = np.array(
-            [self._losses([one], np.ones(1), objective) for one in said]
-        )
-        self.nat: float = (
-            1.0
-            if objective == "nll"
-            else NAT * float(np.average(self.own, axis=1, weights=self.weight).min())
+        self.rows: list[np.ndarray] = [np.flatnonzero(folds == k) for k in range(len(forecasts[0]))]
+        self.scores: np.ndarray = np.array(
+            [self._losses([one], np.ones(1), objective) for one in forecasts]
         )
 
-    def only(self, kept: np.ndarray) -> "HeldOutForecasts":
+    @property
+    def nat(self) -> float:
+        """Value of a nat in the objective."""
+        means = np.average(self.scores, axis=1, weights=self.weight)
+        return 1.0 if self.objective == "nll" else NAT * float(means.min())
+
+    def only(self, chosen: list[int]) -> "HeldOutForecasts":
         """Return the same for some of the candidates."""
         out = copy(self)
-        out.said, out.own = [self.said[j] for j in kept.tolist()], self.own[kept]
+        out.forecasts, out.scores = [self.forecasts[j] for j in chosen], self.scores[chosen]
         return out
 
-    def _losses(self, said: Any, weights: np.ndarray, score: str) -> np.ndarray:
+    def _losses(self, forecasts: Any, weights: np.ndarray, score: str) -> np.ndarray:
         out = np.empty(len(self.y))
         for k, rows in enumerate(self.rows):
-            forecast = averaged([one[k] for one in said], weights)
+            forecast = averaged([one[k] for one in forecasts], weights)
             out[rows] = SCORES[score].losses_of(ForecastRecord(forecast, self.y[rows]))
         return out
 
@@ -296,8 +354,8 @@ class HeldOutForecasts:
         """Return (m,) row scores of the mean with weights (J,), by default in the objective."""
         score, members = score or self.objective, np.flatnonzero(pool).tolist()
         if len(members) == 1 and score == self.objective:
-            return self.own[members[0]]
-        return self._losses([self.said[j] for j in members], pool[members], score)
+            return self.scores[members[0]]
+        return self._losses([self.forecasts[j] for j in members], pool[members], score)
 
 
 def canonical_forecasts(record: ForecastRecord) -> ForecastRecord:

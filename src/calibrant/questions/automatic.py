@@ -1,17 +1,18 @@
 """Average of calibrators of questions by their evidence, including no calibration."""
 
-import warnings
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from calibrant._numerics.pooling import running_sums, stacking_weights
-from calibrant.calibrators.evidence_pool import evidence_pool, table_of, weights_told
+from calibrant._numerics.pooling import running_sums
+from calibrant.calibrators.candidates import Candidate
+from calibrant.calibrators.evidence import choice_told, evidence_pool, learned
+from calibrant.calibrators.held_out import HeldOut, fitted
 from calibrant.calibrators.maps.isotonic import Isotonic
 from calibrant.calibrators.trust import LEAST_ROWS
 from calibrant.core.calibrator import Tags, require_fitted
-from calibrant.core.estimators import clone, require_count
-from calibrant.errors import CalibrationWarning
+from calibrant.core.estimators import require_count
 from calibrant.questions.calibrator import CalibratorOfQuestions, QuestionCalibrator
 from calibrant.questions.record import KINDS, SCORE, TWO_SIDED, Questions
 from calibrant.questions.scored_rows import isotonic_of_shares
@@ -110,38 +111,34 @@ def _scores(record: Questions, values: np.ndarray, kind: int) -> tuple[np.ndarra
     return np.clip(values, 0.0, 1.0), keep
 
 
-CANDIDATES: dict[str, Any] = {
-    "one temperature": QuestionCalibrator(by="one"),
-    "by number of options and type": QuestionCalibrator(by="type"),
-    "by question": QuestionCalibrator(),
-    "isotonic": IsotonicQuestions(),
-}
+#: Beside no calibration.
+CANDIDATES = (
+    Candidate("one temperature", partial(QuestionCalibrator, by="one"), 1.0),
+    Candidate("by number of options and type", partial(QuestionCalibrator, by="type"), 2.0),
+    Candidate("by question", QuestionCalibrator, 3.0),
+    Candidate("isotonic", IsotonicQuestions, 1.0),
+)
 
 
-class _HeldOut:
-    """Out-of-fold probabilities of the candidates, for ``evidence_pool``."""
+class _HeldOutQuestions(HeldOut):
+    """Summary of the out-of-fold probabilities P (J, m) of the options of a record."""
 
     def __init__(self, record: Questions, P: np.ndarray) -> None:
         mass = record.mass * np.repeat(record.weights, record.size)
-        at = np.flatnonzero(mass > 0.0)
+        happened = np.flatnonzero(mass > 0.0)
         self.P: np.ndarray = np.maximum(P, 1e-15)
-        self.own: np.ndarray = self.P[:, at]
-        self.weight: np.ndarray = mass[at]
-        self.cluster: np.ndarray = record.item_number[record.row[at]]
+        self.likelihood, self.overlap = self.P[:, happened], None
+        self.weight, self.cluster = mass[happened], record.item_number[record.row[happened]]
         self.even: np.ndarray = np.repeat(record.weights / record.size, record.size)
+
+    @property
+    def grouped(self) -> list[bool]:
+        return [False] * len(self.P)
 
     @property
     def telling(self) -> float:
         """Twice the rows whose outcome has a probability below one half without calibration."""
-        return 2.0 * float(self.weight[self.own[0] < 0.5].sum())
-
-    def losses(self, pool: np.ndarray) -> np.ndarray:
-        """(m,) log losses of the mean with weights (J,)."""
-        return -np.log(pool @ self.own)
-
-    def stack(self) -> np.ndarray:
-        """(J,) weights of the mean with the best score."""
-        return stacking_weights(self.own, None, self.weight)
+        return 2.0 * float(self.weight[self.likelihood[0] < 0.5].sum())
 
     def unknown(self, pool: np.ndarray) -> float:
         """The score of the mean for a row with every option equally likely."""
@@ -174,6 +171,7 @@ class AutoQuestionCalibrator(
     members_, weights_ : the averaged calibrators, fitted on all rows (None is no calibration), and
         their weights
     table_ : list of dicts, one a candidate: name, score, standard_error, weight, note
+    score_, uncalibrated_score_ : log loss out of fold, of the result and of no calibration
     gain_in_errors_ : gain over no calibration in standard errors
     status_ : "pooled", "identity: too few rows" or "identity: no evidence"
 
@@ -205,6 +203,7 @@ class AutoQuestionCalibrator(
     tags: ClassVar[Tags] = Tags(label="automatic choice", random=True, soft_labels=True)
     weights_: np.ndarray
     table_: list[dict[str, Any]]
+    gain_in_errors_: float
 
     def __init__(self, *, cv: int = 5, random_state: int = 0) -> None:
         self.cv: int = cv
@@ -215,58 +214,46 @@ class AutoQuestionCalibrator(
         require_count("cv", self.cv, 2)
         record = record.known().in_order()
         self.n_fit_: float = float(record.weights.sum())
-        self.members_: list[Any] = [None]
-        self.gain_in_errors_: float = 0.0
-        self.weights_, self.table_ = np.ones(1), []
-        if record.item_number.max() + 1 < LEAST_ROWS:
-            self.status_ = "identity: too few rows"
-            return self
-        share = max(MOST_ROWS / len(record), LEAST_ROWS / (record.item_number.max() + 1))
-        part = record.take(record.drawn(min(share, 1.0), self.random_state)).merged()
-        held: Any = _HeldOut(part, self._out_of_fold(part))
-        found = evidence_pool(held, [False] * (len(CANDIDATES) + 1), self.n_fit_, self.random_state)
-        self.gain_in_errors_ = found.gain_in_errors
-        names = ["none", *CANDIDATES]
-        self.members_ = [self._fitted(names[j], record) for j in found.members]
-        self.weights_ = found.weights
-        self.table_ = table_of(names, found, held.weight, {})
-        self.status_ = "identity: no evidence" if found.members == [0] else "pooled"
+        why, names, notes, n_items = "", ["none"], {}, record.item_number.max() + 1
+        if n_items < LEAST_ROWS:
+            why, held = "too few rows", _HeldOutQuestions(record, record.probability[None])
+        else:
+            share = max(MOST_ROWS / len(record), LEAST_ROWS / n_items)
+            part = record.take(record.drawn(min(share, 1.0), self.random_state)).merged()
+            held, names, notes = self._try(part)
+        pool = evidence_pool(held, self.n_fit_, self.random_state)
+        averaged = {names[j] for j in pool.members}
+        members, _ = fitted((one for one in CANDIDATES if one.name in averaged), record)
+        self.members_: list[Any] = [members.get(names[j]) for j in pool.members]
+        vars(self).update(learned(pool, held, () if why else names, notes, why))
         return self
 
-    def _out_of_fold(self, record: Questions) -> np.ndarray:
-        """(J, m) probabilities of each candidate, the first of which changes nothing."""
-        folds = record.folds(self.cv, self.random_state)
-        P = np.tile(record.probability, (len(CANDIDATES) + 1, 1))
+    def _try(self, record: Questions) -> tuple[_HeldOutQuestions, list[str], dict[str, str]]:
+        """Return (out-of-fold probabilities of the candidates, their names, notes of failures)."""
+        folds, notes = record.folds(self.cv, self.random_state), dict[str, str]()
+        predicted = {one.name: record.probability.copy() for one in CANDIDATES}
         for k in range(int(folds.max()) + 1):
-            held = np.flatnonzero(folds == k)
-            at, rest, own = record.flat(held), record.take(folds != k), record.take(held)
-            for j, name in enumerate(CANDIDATES, 1):
-                P[j, at] = self._fitted(name, rest).predict_record(own)
-        return P
-
-    @staticmethod
-    def _fitted(name: str, record: Questions) -> Any:
-        if name == "none":
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)
-            return clone(CANDIDATES[name]).fit_record(record)
+            rows = np.flatnonzero(folds == k)
+            members, failures = fitted(CANDIDATES, record.take(folds != k))
+            notes |= failures
+            for name, member in members.items():
+                predicted[name][record.flat(rows)] = member.predict_record(record.take(rows))
+        good = {name: p for name, p in predicted.items() if name not in notes}
+        held = _HeldOutQuestions(record, np.array([record.probability, *good.values()]))
+        return held, ["none", *good], notes
 
     def predict_ordered(self, record: Questions) -> np.ndarray:
         """(m,) calibrated probabilities of the options of a record."""
         require_fitted(self, "members_")
-        out = np.zeros(len(record.probability))
-        for share, member in zip(self.weights_, self.members_, strict=True):
-            own = record.probability if member is None else member.predict_ordered(record)
-            out += share * own
+        pairs = zip(self.weights_, self.members_, strict=True)
+        out: Any = sum(
+            share * (record.probability if one is None else one.predict_ordered(record))
+            for share, one in pairs
+        )
         return out
 
     def explain(self) -> str:
         """Describe in one sentence the rows, the pool and the evidence against no calibration."""
         require_fitted(self, "members_")
-        if self.status_ != "pooled":
-            return f"{self.n_fit_:,.0f} rows: kept as is ({self.status_.partition(': ')[2]})."
-        return (
-            f"{self.n_fit_:,.0f} rows: {weights_told(self.table_)}; improvement over no"
-            f" calibration: {self.gain_in_errors_:.1f} standard errors."
-        )
+        why, rows = self.status_.partition(": ")[2], f"{self.n_fit_:,.0f} rows"
+        return choice_told(rows, self.table_, self.gain_in_errors_, why)

@@ -8,9 +8,14 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from calibrant.calibrators.candidates import names_of
-from calibrant.calibrators.evidence_pool import forecast_pool, table_of, weights_told
-from calibrant.calibrators.held_out import SCORES, HeldOutForecasts, canonical_forecasts
+from calibrant.calibrators.candidates import Candidate, names_of
+from calibrant.calibrators.evidence import (
+    EvidencePool,
+    choice_told,
+    forecast_pool,
+    learned,
+)
+from calibrant.calibrators.held_out import SCORES, HeldOutForecasts, canonical_forecasts, fitted
 from calibrant.calibrators.trust import LEAST_ROWS
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Tags, require_fitted
@@ -179,100 +184,54 @@ class AutoRegressionCalibrator(
     def _fit_output(self, record: Any) -> dict[str, Any]:
         record = canonical_forecasts(record)
         n = float(record.weights.sum())
-        if min(n, len(record)) < LEAST_ROWS:
-            return self._nothing(record, "too few rows")
-        if (record.y == record.forecast.mean).all():
-            return self._nothing(record, "no error")
-        if (record.y == record.y[0]).all():
-            # A bias correction would predict it everywhere, and nothing shows the distance of other
-            # outcomes.
-            return self._nothing(record, "one outcome")
-        folds = folds_of(
-            np.zeros(len(record)), record.cluster, min(self.cv, len(record)), self.random_state
-        )
-        names = names_of(self.methods, REGRESSION_CANDIDATES)
-        normal = isinstance(record.forecast, NormalForecast)
-        tried, notes = self._try(
-            record, folds, regression_candidates_for(n, names, self.max_cost, normal=normal)
-        )
-        return self._pooled(record, tried, folds, notes)
+        why, folds, names, notes = self._why_not(record, n), np.zeros(len(record), int), [], {}
+        if why:
+            held = HeldOutForecasts(record, folds, [[record.forecast]], self.objective)
+            pool = EvidencePool.of_nothing(held.scores)
+            members = {"": ForecastIdentity().fit_record(record)}
+        else:
+            n_folds = min(self.cv, len(record))
+            folds = folds_of(folds, record.cluster, n_folds, self.random_state)
+            candidates, held, notes = self._try(record, folds, n)
+            pool, names = forecast_pool(held), [one.name for one in candidates]
+            members, _ = fitted([candidates[j] for j in pool.members], record)
+        result = learned(pool, held, names, notes, why)
+        more = {"members_": list(members.values()), "n_fit_": n, "status": result["status_"]}
+        return {**result, **more}
 
-    def _nothing(self, record: Any, why: str) -> dict[str, Any]:
-        score = float(np.average(SCORES[self.objective].losses_of(record), weights=record.weights))
-        return {
-            "members_": [ForecastIdentity().fit_record(record)],
-            "weights_": np.ones(1),
-            "table_": [],
-            "score_": score,
-            "uncalibrated_score_": score,
-            "gain_in_errors_": 0.0,
-            "n_fit_": float(record.weights.sum()),
-            "status": f"identity: {why}",
-        }
+    @staticmethod
+    def _why_not(record: Any, n: float) -> str:
+        """The reason why there is no choice, or "": with one outcome a bias correction would
+        predict it everywhere, and nothing shows the distance of other outcomes.
+        """
+        if min(n, len(record)) < LEAST_ROWS:
+            return "too few rows"
+        if (record.y == record.forecast.mean).all():
+            return "no error"
+        return "one outcome" if (record.y == record.y[0]).all() else ""
 
     def _try(
-        self, record: Any, folds: np.ndarray, candidates: list[Any]
-    ) -> tuple[list[tuple[Any, ...]], dict[Any, Any]]:
-        """Return ([(candidate, its forecasts of every fold)], notes); a candidate that fails is
-        left out with a note.
+        self, record: Any, folds: np.ndarray, n: float
+    ) -> tuple[list[Candidate], HeldOutForecasts, dict[str, str]]:
+        """Return (candidates, their forecasts of every fold, notes); a candidate that fails is left
+        out with a note.
         """
-        found, notes = [], {}
+        names = names_of(self.methods, REGRESSION_CANDIDATES)
+        normal = isinstance(record.forecast, NormalForecast)
+        candidates = regression_candidates_for(n, names, self.max_cost, normal=normal)
+        forecasts, notes = [], dict[str, str]()
         for candidate in candidates:
             try:
-                # Infinite scores are handled later, without a warning here.
-                with (
-                    warnings.catch_warnings(),
-                    np.errstate(invalid="ignore", over="ignore", divide="ignore"),
-                ):
-                    warnings.simplefilter("ignore", CalibrationWarning)
-                    said = [
-                        _said(candidate, record, folds == k) for k in range(int(folds.max()) + 1)
-                    ]
-                    keeps = _keeps_std(record.forecast, said[0])
+                forecasts.append(_predicted(candidate, record, folds))
             except (InputError, np.linalg.LinAlgError) as error:
                 notes[candidate.name] = str(error)
-                continue
-            if not keeps:
-                notes[candidate.name] = "it makes tails so heavy that there is no std"
-                continue
-            found.append((candidate, said))
-        return found, notes
-
-    def _pooled(
-        self,
-        record: Any,
-        tried: list[tuple[Any, list[Any]]],
-        folds: np.ndarray,
-        notes: dict[Any, Any],
-    ) -> dict[str, Any]:
-        held = HeldOutForecasts(record, folds, [said for _, said in tried], self.objective)
+        candidates = [one for one in candidates if one.name not in notes]
+        held = HeldOutForecasts(record, folds, forecasts, self.objective)
         # No calibration stays, whatever its score.
-        good = np.array(
-            [j == 0 or bool(np.isfinite(losses).all()) for j, losses in enumerate(held.own)]
-        )
-        notes |= {
-            c.name: "its score is not finite in some rows"
-            for (c, _), fine in zip(tried, good, strict=True)
-            if not fine
-        }
-        tried, held = (
-            [one for one, fine in zip(tried, good, strict=True) if fine],
-            held.only(np.flatnonzero(good)),
-        )
-        found = forecast_pool(held)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CalibrationWarning)
-            members = [tried[j][0].make().fit_record(record) for j in found.members]
-        return {
-            "members_": members,
-            "weights_": found.weights,
-            "table_": table_of([c.name for c, _ in tried], found, held.weight, notes),
-            "score_": float(np.average(held.losses(found.shares), weights=held.weight)),
-            "uncalibrated_score_": float(np.average(held.own[0], weights=held.weight)),
-            "gain_in_errors_": found.gain_in_errors,
-            "n_fit_": float(record.weights.sum()),
-            "status": "identity: no evidence" if found.members == [0] else "pooled",
-        }
+        good = [j for j, row in enumerate(held.scores) if j == 0 or np.isfinite(row).all()]
+        bad = [one.name for j, one in enumerate(candidates) if j not in good]
+        notes |= dict.fromkeys(bad, "its score is not finite in some rows")
+        return [candidates[j] for j in good], held.only(good), notes
 
     def _predict_output(self, forecast: Any, members: Any, weights: np.ndarray, **_: Any) -> Any:
         return averaged([member.predict(forecast) for member in members], weights)
@@ -288,48 +247,36 @@ class AutoRegressionCalibrator(
         calibration.
         """
         require_fitted(self, "n_outputs_")
-        said = [
-            self._explained(**{name.rstrip("_"): self._of(name, j) for name in self.learns})
-            for j in range(max(self.n_outputs_, 1))
-        ]
+        sentences = [self._explained(j) for j in range(max(self.n_outputs_, 1))]
+        if not self.n_outputs_:
+            return sentences[0]
         names = self.output_names_ or [f"Output {j}" for j in range(self.n_outputs_)]
-        return (
-            "\n".join(f"{name}: {each}" for name, each in zip(names, said, strict=True))
-            if self.n_outputs_
-            else said[0]
-        )
+        return "\n".join(": ".join(pair) for pair in zip(names, sentences, strict=True))
 
-    def _explained(
-        self,
-        members: Any,
-        weights: np.ndarray,
-        table: Any,
-        score: float,
-        uncalibrated_score: float,
-        gain_in_errors: float,
-        n_fit: float,
-    ) -> str:
-        rows = f"{n_fit:,.0f} rows"
+    def _explained(self, j: int) -> str:
+        members, _, table, score, before, gain, n = (self._of(name, j) for name in self.learns)
+        why = ""
         if not table:
-            return (
-                f"{rows}: kept as is (fewer than {LEAST_ROWS} different rows, no error in"
-                " any of them, or one outcome)."
-            )
-        if len(members) == 1 and isinstance(members[0], ForecastIdentity):
-            return f"{rows}: kept as is (calibration did not improve the out-of-fold score)."
-        against = (
-            f"{SCORES[self.objective].name} {score:.4g} out of fold against"
-            f" {uncalibrated_score:.4g}"
-        )
-        return (
-            f"{rows}: {weights_told(table)}; {against}; improvement over no"
-            f" calibration: {gain_in_errors:.1f} standard errors."
-        )
+            why = f"fewer than {LEAST_ROWS} different rows, no error in any of them, or one outcome"
+        elif len(members) == 1 and isinstance(members[0], ForecastIdentity):
+            why = "calibration did not improve the out-of-fold score"
+        scores = f"{SCORES[self.objective].name} {score:.4g} out of fold against {before:.4g}; "
+        return choice_told(f"{n:,.0f} rows", table, gain, why, scores)
 
 
-def _said(candidate: Any, record: Any, held: np.ndarray) -> Any:
-    rest = record.take(~held)
-    return candidate.make().fit_record(rest).predict(record.forecast.take(held))
+def _predicted(candidate: Candidate, record: Any, folds: np.ndarray) -> list[Any]:
+    """Return the forecasts of every fold by fits on the others, without warnings: infinite scores
+    are handled later. InputError if they lose their standard deviation.
+    """
+    forecasts = []
+    with warnings.catch_warnings(), np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        warnings.simplefilter("ignore", CalibrationWarning)
+        for k in range(int(folds.max()) + 1):
+            member = candidate.make().fit_record(record.take(folds != k))
+            forecasts.append(member.predict(record.forecast.take(folds == k)))
+        if not _keeps_std(record.forecast, forecasts[0]):
+            raise InputError("it makes tails so heavy that there is no std")
+    return forecasts
 
 
 def _keeps_std(before: Any, after: Any) -> bool:

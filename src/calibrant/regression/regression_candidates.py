@@ -1,11 +1,9 @@
 """Candidates of the automatic choice for forecasts, and the number of rows that each needs."""
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Collection
 from functools import partial
 
-from calibrant.calibrators.candidates import affordable
-from calibrant.core.regression_calibrator import RegressionCalibrator
+from calibrant.calibrators.candidates import Candidate, affordable
 from calibrant.regression.gaussian_process import GaussianProcessScale
 from calibrant.regression.recalibration import (
     DistributionRecalibration,
@@ -19,58 +17,25 @@ from calibrant.regression.scaling import (
     VarianceBinning,
 )
 
-__all__ = ["REGRESSION_CANDIDATES", "RegressionCandidate", "regression_candidates_for"]
-
-
-@dataclass(frozen=True)
-class RegressionCandidate:
-    """Candidate calibrator of forecasts.
-
-    Attributes
-    ----------
-    name : its name in tables.
-    make : function that makes it, unfitted.
-    cost : relative time of a fit, STD scaling being 1. A fixed table, so that the choice does not
-        depend on the clock.
-    min_rows : minimum number of rows.
-    of_moments : it uses mean and std alone, and equals its neighbour for normal forecasts.
-    asked : it is tried only if it is named, or a maximum cost is set.
-    """
-
-    name: str
-    make: Callable[[], RegressionCalibrator]
-    cost: float
-    min_rows: float = 20.0
-    of_moments: bool = False
-    asked: bool = False
-
-
-def _parts_by_mean() -> RegressionCalibrator:
-    return DistributionRecalibration(spread_by="mean")
-
-
-def _parts_of_moments() -> RegressionCalibrator:
-    return DistributionRecalibration(start="moments")
-
+__all__ = ["REGRESSION_CANDIDATES", "regression_candidates_for"]
 
 #: Special cases of the recalibration by parts: beside it they brought no gain on the development
 #: sets of the regression arena, and cost time.
-_asked = partial(RegressionCandidate, asked=True)
-
+_special = partial(Candidate, on_request=True)
+_by_mean = partial(DistributionRecalibration, spread_by="mean")
+_from_moments = partial(DistributionRecalibration, start="moments")
 
 REGRESSION_CANDIDATES = (
-    RegressionCandidate("uncalibrated", ForecastIdentity, 0.0),
-    _asked("STD scaling", StdScaling, 1.0),
-    _asked("quantile recalibration", QuantileRecalibration, 2.0, 40.0),
-    _asked("isotonic variance", IsotonicVariance, 3.0, 100.0),
-    _asked("variance binning", VarianceBinning, 3.0, 100.0),
-    _asked("interval calibration", IntervalCalibration, 3.0, 200.0),
-    _asked("Gaussian-process scale", GaussianProcessScale, 100.0, 50.0),
-    RegressionCandidate("recalibration by parts", DistributionRecalibration, 120.0),
-    RegressionCandidate("recalibration by parts, spread by the mean", _parts_by_mean, 120.0),
-    RegressionCandidate(
-        "recalibration of the moments by parts", _parts_of_moments, 120.0, of_moments=True
-    ),
+    Candidate("uncalibrated", ForecastIdentity, 0.0),
+    _special("STD scaling", StdScaling, 1.0),
+    _special("quantile recalibration", QuantileRecalibration, 2.0, 40.0),
+    _special("isotonic variance", IsotonicVariance, 3.0, 100.0),
+    _special("variance binning", VarianceBinning, 3.0, 100.0),
+    _special("interval calibration", IntervalCalibration, 3.0, 200.0),
+    _special("Gaussian-process scale", GaussianProcessScale, 100.0, 50.0),
+    Candidate("recalibration by parts", DistributionRecalibration, 120.0),
+    Candidate("recalibration by parts, spread by the mean", _by_mean, 120.0),
+    Candidate("recalibration of the moments by parts", _from_moments, 120.0, of_moments=True),
 )
 
 
@@ -80,16 +45,16 @@ def regression_candidates_for(
     max_cost: float | None = None,
     *,
     normal: bool = False,
-) -> list[RegressionCandidate]:
+) -> list[Candidate]:
     """Return the candidates for n rows (sum of weights) by cost; the uncalibrated one is always
     among them.
 
     ``names`` restricts the choice; the most expensive are dropped until the costs sum to at most
     ``max_cost``; for ``normal`` forecasts those of the moments are left out.
     """
-
-    def enters(c: RegressionCandidate) -> bool:
-        wanted = (max_cost is not None or not c.asked) if names is None else c.name in names
-        return c.cost == 0.0 or (wanted and n >= c.min_rows and not (normal and c.of_moments))
-
-    return affordable([c for c in REGRESSION_CANDIDATES if enters(c)], max_cost)
+    suitable = [
+        one
+        for one in REGRESSION_CANDIDATES
+        if one.enters(n, names, max_cost) and not (normal and one.of_moments)
+    ]
+    return affordable(suitable, max_cost)
