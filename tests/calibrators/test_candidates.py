@@ -68,9 +68,16 @@ def test_classes_decide():
         "class rates",
         "temperature scaling",
         "ensemble temperature scaling",
+        "offsets by group alone",
         "structured vector scaling",
         "intra-order-preserving scaling",
     ]
+
+
+def test_groups_that_are_passed_are_always_tried():
+    for n, n_classes in ((20, 2), (99, 40), (5000, 151), (5000, 2000)):
+        assert "offsets by group alone" in names(n, n_classes, given={"groups"})
+        assert "offsets by group alone" not in names(n, n_classes)
 
 
 def test_the_vector_beside_the_matrix_is_tried_where_it_is_named():
