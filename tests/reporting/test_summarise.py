@@ -262,3 +262,14 @@ def test_the_report_names_the_choice_of_one_fit(sharp):
     y, _, Q = sharp
     choice = summarise(y[:300], Q[:300], n_resamples=0)["choice"]
     assert choice["words"] == cb.AutoCalibrator().fit(Q[:300], y[:300]).explain()
+
+
+@pytest.mark.parametrize("kind", ["event", "classes"])
+def test_numbers_without_a_page_are_those_of_the_page(sharp, kind):
+    y, P, _ = sharp
+    given = {"event": (y[:500] > 0, P[:500, 0]), "classes": (y[:500], P[:500])}[kind]
+    whole, lean = (
+        summarise(*given, calibrator=cb.calibrators.Identity(), page=page) for page in (True, False)
+    )
+    assert lean == {key: whole[key] for key in lean}
+    assert {"corp", "regions"} <= set(whole) - set(lean)

@@ -144,9 +144,9 @@ def _whole(source: Path, as_json: bool, gates: Any, columns: Columns, **asked: A
     from calibrant.cli.measuring import Asked, measured
     from calibrant.cli.tables import print_summary
 
-    summary = measured(
-        source, Asked(columns, default=calibrant.calibrators.Identity, **asked)
-    ).to_dict()
+    # A gate may be on a metric of the predicted label, in a section.
+    page, default = as_json or bool(gates), calibrant.calibrators.Identity
+    summary = measured(source, Asked(columns, default=default, page=page, **asked)).to_dict()
     if as_json:
         click.echo(json.dumps({"file": str(source), **summary}, indent=1))
     else:

@@ -33,7 +33,7 @@ __all__ = ["Asked", "measured"]
 @dataclass(frozen=True)
 class Asked:
     """Options of a measurement; ``default`` is the calibrator if neither --method nor --calibrator
-    names one.
+    names one, and ``page`` whether sections are wanted that only a page shows.
     """
 
     columns: Columns
@@ -54,6 +54,7 @@ class Asked:
     cost_false_positive: float | None = None
     cost_false_negative: float | None = None
     default: Any = None
+    page: bool = True
 
     @property
     def costs(self) -> dict[str, float | None]:
@@ -135,6 +136,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
         "cluster": column_of(rows, asked.cluster),
         "weight_kind": asked.weight_kind,
         "title": shown(asked.title or title_of(rows.path)),
+        "page": asked.page,
         **asked.costs,
     }
     others = (asked.cluster, asked.time, *(asked.groups or "").split(","))

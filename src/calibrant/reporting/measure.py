@@ -115,13 +115,17 @@ def measure(
     }
     tested, groups = _tested(table, unseen, settings, noise), settings.groups
     of, pairs = "before" if shown is before else "after", compared.both(table.said)
-    gain, sections = None, table.sections(states, settings, used, chance)
+    gain, sections, cautions = None, None, table.cautions(states.before, quality)
+    # Sections that may warn are computed even where no page shows them.
+    if settings.page or type(table).section_cautions is not ReportTable.section_cautions:
+        sections = table.sections(states, settings, used, chance)
+        cautions = [*cautions, *table.section_cautions(sections)]
     if tested["after"] is not None:
         gain = table.gain({one.key: one for one in scores}, tested["after"].n, compared.fitted)
     return Measured(
         name=name,
         quality=quality,
-        cautions=[*table.cautions(states.before, quality), *table.section_cautions(sections)],
+        cautions=cautions,
         vetoes=table.vetoes(states.before, quality),
         few=table.few(quality),
         example=table.example(states.before, settings.level),

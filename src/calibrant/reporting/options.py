@@ -215,6 +215,8 @@ class Decisions:
 class Settings:
     """Settings of the measurement, and what is known of the rows beside the predictions: groups
     (with their columns), features (cut into parts) and times, each None where it was not given.
+
+    ``page`` says whether the sections that only a page shows are made.
     """
 
     n_bins: int
@@ -227,6 +229,7 @@ class Settings:
     columns: Any = None
     features: Any = None
     times: Times | None = None
+    page: bool = True
 
     @classmethod
     def of(cls, options: ReportOptions, groups: Any, record: Any, n_bins: int) -> "Settings":

@@ -59,6 +59,7 @@ def summarise(
     std: ArrayLike | None = None,
     *,
     calibrator: Sequence[Calibrator] | Calibrator | None = None,
+    page: bool = True,
     **keywords: Any,
 ) -> Summary:
     """Measure predictions, or forecasts of a number, before and after calibration, and add a
@@ -71,6 +72,8 @@ def summarise(
         lowest log loss; of forecasts, with the lowest CRPS, relative to that before and averaged
         over the outputs, among those that do not worsen the NLL (best of several, so a little
         lucky).
+    page : bool
+        Whether to compute the sections that only a page shows, beside numbers and verdict.
     **keywords
         Those of :class:`~calibrant.reporting.options.ReportOptions`.
 
@@ -103,7 +106,7 @@ def summarise(
     options.require_event(table.event(target))
     measured = clustered(record if test is None else test, options.cluster, options.weight_kind)
     record, test = (measured, None) if test is None else (record, measured)
-    settings = Settings.of(options, groups, measured, table.n_bins)
+    settings = replace(Settings.of(options, groups, measured, table.n_bins), page=page)
     untried = calibrator is None and test is None and options.n_splits is None
     compared = {
         name: Compared(record, None, one, "none")

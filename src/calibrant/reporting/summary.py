@@ -398,12 +398,12 @@ class Measured:
     """All that is measured of one output; of classes, of all rows (name None).
 
     ``of`` says whose faults are looked for, "before" or "after"; ``sections`` is the record of what
-    only reports of the task have. ``chance`` are the errors of calibrated predictions drawn from
-    those before calibration, ``chance_after`` from those after it, for rows that the calibration
-    has not seen; else None. What only the verdict needs are ``vetoes``, the cautions that rule out
-    any advice; ``few``, how many rows there must be at least, where there are fewer; ``example``,
-    (predicted, observed) where the predictions are farthest off; the ``gain`` of the calibration on
-    rows that it has not seen; and whether it was ``by_group``.
+    only pages of the task have, or None. ``chance`` are the errors of calibrated predictions drawn
+    from those before calibration, ``chance_after`` from those after it, for rows that the
+    calibration has not seen; else None. What only the verdict needs are ``vetoes``, the cautions
+    that rule out any advice; ``few``, how many rows there must be at least, where there are fewer;
+    ``example``, (predicted, observed) where the predictions are farthest off; the ``gain`` of the
+    calibration on rows that it has not seen; and whether it was ``by_group``.
     """
 
     name: str | None
@@ -440,7 +440,7 @@ class Part:
         return {
             **{name: value for name, value in numbers if name not in left_out},
             "verdict": self.verdict,
-            **vars(self.measured.sections),
+            **({} if self.measured.sections is None else vars(self.measured.sections)),
         }
 
 

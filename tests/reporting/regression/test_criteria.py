@@ -69,6 +69,8 @@ def test_random_std_behind_intervals_that_pass_are_named():
     assert judged["after"]["flawed"]
     caution = next(c for c in found.to_dict()["cautions"] if c.startswith("After calibration"))
     assert judged["after"]["sentence"] in caution
+    lean = criteria(y, x, std, IntervalCalibration(), page=False)[0]
+    assert caution in lean.to_dict()["cautions"]
     page = found.to_html()
     assert (
         "Interval calibration mends the interval criterion and does not mend the std criterion"
