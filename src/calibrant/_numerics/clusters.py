@@ -484,10 +484,12 @@ def fixed_outcomes(group: np.ndarray, score: np.ndarray, outcome: np.ndarray) ->
     if not small.any():
         return small
     order = np.argsort(score, kind="stable")
-    unique, first, place = np.unique(score[order], return_index=True, return_inverse=True)
+    ordered = score[order]
+    starts = np.append(True, ordered[1:] != ordered[:-1])
+    first, place = np.flatnonzero(starts), np.cumsum(starts) - 1
     mass = np.diff(first, append=len(order)).astype(np.float64)
     mean = np.add.reduceat(outcome[order], first) / mass
-    rising = float((np.arange(len(unique)) - 0.5 * len(unique)) @ (mean - mean.mean())) >= 0.0
+    rising = float((np.arange(len(first)) - 0.5 * len(first)) @ (mean - mean.mean())) >= 0.0
     rate = np.empty(len(order))
     rate[order] = isotonic_regression(mean, weights=mass, increasing=rising).x[place]
     hits, predicted, spread = (
@@ -509,11 +511,16 @@ def repeated_rows(content: np.ndarray, score: np.ndarray, outcome: np.ndarray) -
     multiple of the same number of times. ``content`` (n,) are equal for equal predictions.
     """
     group = np.unique(content, return_inverse=True)[1]
-    rows = np.unique(np.column_stack([group, outcome]), axis=0, return_inverse=True)[1].ravel()
+    binary = bool(np.isin(outcome, (0.0, 1.0)).all())
+    kind = outcome.astype(np.intp) if binary else np.unique(outcome, return_inverse=True)[1]
+    rows = group * (int(kind.max(initial=0)) + 1) + kind
     times = np.bincount(rows)
+    times = times[times > 0]
     copies = np.full(len(group), len(times) >= DISTINCT and np.gcd.reduce(times) > 1)
-    if not copies.any() and np.isin(outcome, (0.0, 1.0)).all():
+    if not copies.any() and binary:
         copies = fixed_outcomes(group, score, outcome)
+    if not copies.any():
+        return copies
     first = np.zeros(len(group), bool)
     first[np.unique(rows, return_index=True)[1]] = True
     return copies & ~first
