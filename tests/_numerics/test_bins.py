@@ -1,5 +1,7 @@
 """Bins: which one a score falls in, and the sums over them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -379,3 +381,15 @@ def test_extremes_are_finite():
 
 def test_differences_of_nothing_but_rounding_are_nothing():
     assert settled(np.array([EPS, -EPS, 0.0, 1e-13, -2.0])).tolist() == [0.0, 0.0, 0.0, 1e-13, -2.0]
+
+
+def test_scores_sorted_before_make_the_same_groups():
+    rng = np.random.default_rng(6)
+    score = np.round(rng.random(500), 2) + rng.choice([0.0, 1e-17, 1e-16], 500)
+    ranks, weight = np.unique(score, return_inverse=True), rng.random(500)
+    for own, known in zip(*map(partial(bins.distinct_scores, score), (None, ranks)), strict=True):
+        assert np.array_equal(own, known)
+    groups = (bins.equal_mass_groups(score, 7, weight, known) for known in (None, ranks))
+    assert np.array_equal(*groups)
+    sums = (bins.Distinct.of(score, [weight], None, known).sums for known in (None, ranks))
+    assert np.array_equal(*sums)

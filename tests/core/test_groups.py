@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 import calibrant as cb
 from calibrant import metrics
-from calibrant.core.groups import group_columns, read_groups
+from calibrant.core.groups import codes_of, group_columns, in_order, order_of, read_groups
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
 from calibrant.metrics.validation import validate
@@ -181,3 +181,31 @@ def test_tables_without_columns_or_with_nested_ones_are_refused(empty, rule):
     ):
         with pytest.raises(InputError, match=rf"^(cluster|groups) must have {rule}"):
             call()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_are_in_the_order_of_their_mark_their_content_and_their_weight(weighted):
+    rng = np.random.default_rng(4)
+    # Marks are rounded: many rows of equal marks differ in content.
+    P = np.round(rng.random(400), 1) + rng.choice([0.0, 2e-11], 400)
+    weight = rng.integers(1, 4, 400) * 1.0 if weighted else None
+    record = read(np.clip(P, 0.0, 1.0), rng.integers(0, 2, 400), sample_weight=weight)
+    beside, mark = rng.random(400), np.round(record.mark, 9)
+    keys = (beside, record.weights, codes_of(record), mark)
+    assert order_of(record, beside).tolist() == np.lexsort(keys).tolist()
+    assert order_of(record).tolist() == np.lexsort(keys[1:]).tolist()
+
+
+def test_an_event_has_the_order_of_its_rows():
+    rng = np.random.default_rng(5)
+    P, y = np.round(rng.random(300), 2), rng.integers(0, 2, 300)
+    record = read(P, y)
+    apart = in_order(record.as_pair("event"))
+    in_order(record)
+    pair = record.as_pair("event")
+    assert pair.derived.ordered is not None
+    assert np.array_equal(in_order(pair).values, apart.values)
+    assert np.array_equal(in_order(pair).labels, apart.labels)
+    assert in_order(in_order(pair)) is in_order(pair)
+    # Features are content of a row, and an event has none.
+    assert record.changed(X=P[:, None]).as_pair("event").derived.ordered is None

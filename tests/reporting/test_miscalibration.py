@@ -175,12 +175,17 @@ def test_checks_of_many_rows_have_the_law_of_the_rows(monkeypatch):
     n = 20_000
     p = 1.0 / (1.0 + np.exp(-rng.normal(-4.0, 2.0, n)))
     weight = rng.integers(1, 3, n).astype(float)
+    ranks = np.unique(p, return_inverse=True)
     record = SimpleNamespace(
-        confidence=p, correct=(rng.random(n) < p).astype(float), weights=weight, cluster=None
+        confidence=p,
+        correct=(rng.random(n) < p).astype(float),
+        weights=weight,
+        cluster=None,
+        ranks=ranks,
     )
     groups = SimpleNamespace(index=rng.integers(0, 3, n))
     variance = weight * p * (1.0 - p)
-    part, ends = kernel._parts(p, variance), list(kernel._tails(p, weight).values())
+    part, ends = kernel._parts(variance, ranks), [*kernel._tails(p, weight, ranks).values()]
     slope = kernel._slope(p, variance)
     sums = kernel._sums(weight, slope, part, ends, groups.index)
     scale = np.asarray(sums.power(2) @ (variance / weight**2)).ravel()
@@ -196,3 +201,30 @@ def test_checks_of_many_rows_have_the_law_of_the_rows(monkeypatch):
     for by_rows, pooled in zip(checks[0].T, checks[1].T, strict=True):
         assert stats.ks_2samp(by_rows, pooled).pvalue > 1e-3
     assert not np.array_equal(*checks)
+
+
+def test_the_sums_of_errors_are_those_of_their_rows():
+    rng = np.random.default_rng(13)
+    n = 500
+    weight, slope, error = rng.random(n), rng.normal(size=n), rng.normal(size=n)
+    part, group = rng.integers(0, 4, n), rng.integers(0, 300, n)
+    group[:2] = 0, 299
+    ends = [rng.random(n) < 0.1, rng.random(n) < 0.3]
+    rows = [part == k for k in range(4)], ends, [group == k for k in range(300)]
+    expected = [
+        *((weight * error)[own].sum() for own in rows[0]),
+        (weight * slope * error).sum(),
+        *((weight * error)[own].sum() for own in (*rows[1], *rows[2])),
+    ]
+    assert kernel._sums(weight, slope, part, ends, group) @ error == pytest.approx(expected)
+
+
+def test_tails_are_those_of_the_sorted_rows():
+    rng = np.random.default_rng(14)
+    score, weight = np.round(rng.random(5_000), 3), rng.integers(1, 3, 5_000) * 1.0
+    found = kernel._tails(score, weight, np.unique(score, return_inverse=True))
+    order = np.argsort(score, kind="stable")
+    below = np.cumsum(weight[order]) / weight.sum()
+    low, high = (score[order[np.argmax(below >= share)]] for share in (0.05, 0.95))
+    assert np.array_equal(found["lowest 5 %"], score <= low)
+    assert np.array_equal(found["highest 5 %"], score >= high)

@@ -12,7 +12,7 @@ which the observed error is plausible; its centre is the t for which it is the m
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from math import lcm
 from typing import Any
 
@@ -29,6 +29,7 @@ __all__ = [
     "ROUNDING",
     "Cut",
     "Distinct",
+    "Ranks",
     "binned_errors",
     "cell_count",
     "cell_index",
@@ -108,9 +109,14 @@ def near_ties(unique: np.ndarray) -> np.ndarray:
         return np.flatnonzero(np.append(True, step > 2.0 * _width(unique[1:])))
 
 
-def distinct_scores(score: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+#: The distinct values of scores, ascending (m,), and the index of each score in them (n,), as from
+#: ``np.unique``: sorted once for several functions.
+Ranks = tuple[np.ndarray, np.ndarray]
+
+
+def distinct_scores(score: np.ndarray, ranks: Ranks | None = None) -> Ranks:
     """(distinct scores ascending (m,), index of each score in them (n,)); a run has its middle."""
-    unique, inverse = np.unique(score, return_inverse=True)
+    unique, inverse = np.unique(score, return_inverse=True) if ranks is None else ranks
     first = near_ties(unique)
     if len(first) == len(unique):
         return unique, inverse
@@ -153,7 +159,7 @@ def equal_width_starts(n_bins: int, resolution: float = 2.0**-52) -> np.ndarray:
 
 
 def equal_mass_groups(
-    score: np.ndarray, n_bins: int, weight: np.ndarray | None = None
+    score: np.ndarray, n_bins: int, weight: np.ndarray | None = None, ranks: Ranks | None = None
 ) -> np.ndarray:
     """Group number of each score when the weight is cut into at most ``n_bins`` equal parts, ties
     kept together.
@@ -162,7 +168,7 @@ def equal_mass_groups(
     parts used are then made consecutive. Returns (n,) intp in 0..G-1, ascending with the score, G
     <= n_bins.
     """
-    unique, inverse = distinct_scores(score)
+    unique, inverse = distinct_scores(score, ranks)
     mass = np.bincount(inverse, weights=weight, minlength=len(unique)).astype(np.float64)
     return equal_mass_parts(mass, n_bins)[inverse]
 
@@ -237,9 +243,10 @@ class Distinct:
         values: np.ndarray,
         columns: Sequence[np.ndarray] = (),
         weight: np.ndarray | None = None,
+        ranks: Ranks | None = None,
     ) -> "Distinct":
         """Group rows by distinct value; all arguments have one entry a row, (n,)."""
-        unique, inverse = np.unique(values, return_inverse=True)
+        unique, inverse = np.unique(values, return_inverse=True) if ranks is None else ranks
         return cls(unique, grouped_sums(inverse, len(unique), columns, weight))
 
     def __add__(self, other: "Distinct") -> "Distinct":
@@ -250,10 +257,13 @@ class Distinct:
         np.add.at(sums, inverse, np.concatenate([self.sums, other.sums]))
         return Distinct(unique, sums)
 
+    @cached_property
+    def _run(self) -> np.ndarray:
+        return distinct_scores(self.values, (self.values, np.arange(len(self.values))))[1]
+
     def cut(self, n_bins: int) -> Cut:
         """At most ``n_bins`` bins of equal weight; values that differ by rounding stay together."""
-        run = distinct_scores(self.values)[1]
-        part = equal_mass_parts(np.bincount(run, weights=self.sums[:, 0]), n_bins)[run]
+        part = equal_mass_parts(np.bincount(self._run, weights=self.sums[:, 0]), n_bins)[self._run]
         first = np.flatnonzero(np.diff(part, prepend=-1))
         return Cut(
             self.values, part, self.values[first], self.values[np.append(first[1:], len(part)) - 1]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
-from calibrant._numerics.bins import equal_mass_groups
+from calibrant._numerics.bins import Ranks, equal_mass_groups
 from calibrant._numerics.intervals import squared_limits
 from calibrant._numerics.logistic import sigmoid
 
@@ -151,7 +151,9 @@ def typical_parts(n: float) -> int:
     return int(np.clip(round(TYPICAL * n**POWER), *TYPICAL_PARTS))
 
 
-def typical_rows(risk: np.ndarray, weight: np.ndarray, margin: float) -> float:
+def typical_rows(
+    risk: np.ndarray, weight: np.ndarray, margin: float, ranks: Ranks | None = None
+) -> float:
     """Return the rows after which the upper limit of the typical error of true risks, (n,) with
     their weights, is the ``margin`` on average.
 
@@ -162,7 +164,7 @@ def typical_rows(risk: np.ndarray, weight: np.ndarray, margin: float) -> float:
     """
     parts = TYPICAL_PARTS[1]
     while True:
-        part = equal_mass_groups(risk, parts, weight)
+        part = equal_mass_groups(risk, parts, weight, ranks)
         noise = np.bincount(part, weight * risk * (1.0 - risk)) / np.bincount(part, weight)
         rows = (squared_limits(float(noise.sum()), noise)[1] / margin) ** 2
         fewer = typical_parts(rows)

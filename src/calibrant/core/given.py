@@ -114,7 +114,7 @@ class Derived:
     slope_rows : the layout for intra-order-preserving scaling
     events, cells : by class, (scores, outcomes, weights) in order, and merged in cells
     draws : by (id of a metric, resamples, seed), the metric and its values on resamples
-    smoothers : by (smoother, span, target), the smoothed scores
+    smoothers : by (smoother, span, target), (pooled scores, their mass, the smoother)
     ordered : the record with its rows in the order of their content
     """
 
@@ -127,6 +127,10 @@ class Derived:
     draws: dict[tuple[int, int, int], tuple[Any, np.ndarray]] = field(default_factory=dict)
     smoothers: dict[tuple[str, Any, Any], tuple[Any, ...]] = field(default_factory=dict)
     ordered: Any = None
+
+    def order(self, ordered: Any) -> None:
+        """Keep the ordered record, which is its own."""
+        self.ordered = ordered.derived.ordered = ordered
 
 
 # -- Rows of any kind of prediction ----------------------------------------------------------------

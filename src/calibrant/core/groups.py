@@ -558,9 +558,22 @@ def order_of(record: Any, *beside: np.ndarray) -> np.ndarray:
     Folds and draws are made in this order, so that no result depends on that of the rows passed.
     """
     cluster = () if record.cluster is None else np.atleast_2d(record.cluster.T)
-    return np.lexsort(
-        (*beside, *cluster, record.weights, codes_of(record), np.round(record.mark, DECIMALS))
-    )
+    weight = () if record.weight is None else (record.weight,)
+    keys = (*beside, *cluster, *weight, codes_of(record))
+    mark = np.round(record.mark, DECIMALS)
+    order = np.argsort(mark, kind="stable")
+    # Most rows are told apart by their mark, or by nothing.
+    alike = ~_changes(mark[order])
+    if any((alike & _changes(key[order])).any() for key in keys):
+        tied = np.flatnonzero(np.append(alike, False) | np.append(False, alike))
+        rows = order[tied]
+        order[tied] = rows[np.lexsort((*(key[rows] for key in keys), mark[rows]))]
+    return order
+
+
+def _changes(values: np.ndarray) -> np.ndarray:
+    """(n - 1,) whether each value is another than the one before."""
+    return values[1:] != values[:-1]
 
 
 def in_order(record: Any) -> Any:
@@ -568,6 +581,5 @@ def in_order(record: Any) -> Any:
     held = record.derived
     if held.ordered is None:
         order = order_of(record)
-        held.ordered = record if (np.diff(order) > 0).all() else record.take(order)
-        held.ordered.derived.ordered = held.ordered
+        held.order(record if (np.diff(order) > 0).all() else record.take(order))
     return held.ordered

@@ -244,10 +244,18 @@ class Predictions(Given):
 
     @cached_property
     def ranks(self) -> tuple[np.ndarray, np.ndarray]:
-        """(distinct confidences, ascending; index of each row among them): sorted once for all
-        rankings.
+        """(distinct confidences, ascending; index of each row among them): sorted once for all that
+        needs their order.
         """
         return np.unique(self.confidence, return_inverse=True)
+
+    def ranks_of(self, target: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The ranks of the scores of ``pair(target)``."""
+        score = self.pair(target)[0]
+        alike = self.own is not None and np.array_equal(score, self.confidence)
+        if alike or score is self.confidence:
+            return self.ranks
+        return np.unique(score, return_inverse=True)
 
     def _in_blocks(self, function: Any) -> np.ndarray:
         """``function(block)`` by block, concatenated, so that intermediate arrays stay small."""
@@ -342,7 +350,7 @@ class Predictions(Given):
             else {"values": np.column_stack([1.0 - score, score]), "kind": "probability"}
         )
         own = np.ones(len(self), dtype=np.intp)
-        return replace(
+        out = replace(
             self,
             **whole,
             classes=np.arange(2),
@@ -351,6 +359,13 @@ class Predictions(Given):
             reference=None,
             own=own,
         )
+        if not whole:
+            self._share(out, ("probabilities", "row_sums", "weights"))
+        ordered = self.derived.ordered
+        if ordered is not None and not whole and self.X is None and self.shares is None:
+            # The content of the rows, and so their order, is the same.
+            out.derived.order(out if ordered is self else ordered.as_pair(target))
+        return out
 
     @property
     def several(self) -> bool:

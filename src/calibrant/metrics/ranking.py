@@ -157,11 +157,7 @@ class ConfidenceAuroc(
 
 def _ranks(record: Any, target: str) -> Any:
     """(distinct scores, place of each row among them, hits)."""
-    score, hit = record.pair(target)
-    return (
-        *(record.ranks if score is record.confidence else np.unique(score, return_inverse=True)),
-        hit,
-    )
+    return *record.ranks_of(target), record.pair(target)[1]
 
 
 def _placements(record: Any, target: str) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from calibrant._numerics.bins import equal_mass_groups, grouped_sums
+from calibrant._numerics.bins import Ranks, equal_mass_groups, grouped_sums
 from calibrant._numerics.bootstrap import (
     MANY_ROWS,
     ROWS_FOR_EACH,
@@ -135,11 +135,11 @@ def miscalibration(
         vary; or (False) right in every row.
     random_state : int
     """
-    score, hit, weight = rows.confidence, rows.correct, rows.weights
+    score, hit, weight, ranks = rows.confidence, rows.correct, rows.weights, rows.ranks
     total, variance = float(weight.sum()), weight * score * (1.0 - score)
     margin = _own_margin(float(weight @ hit / total)) if margin is None else margin
     slope = _slope(score, variance)
-    part, ends = _parts(score, variance), _tails(score, weight)
+    part, ends = _parts(variance, ranks), _tails(score, weight, ranks)
     sums = _sums(weight, slope, part, list(ends.values()), None if groups is None else groups.index)
     scale = np.asarray(sums.power(2) @ (score * (1.0 - score) / np.maximum(weight, 1e-300))).ravel()
     n_parts = int(part.max()) + 1
@@ -152,14 +152,14 @@ def miscalibration(
     of = [_checks(one, n_parts, len(ends), scale) for one in (observed[None, :], drawn)]
     own, p_value = smallest_p(of[0][0], of[1])
     worth = _worth(rows)
-    low, high = typical_error(score, hit, weight, total * worth, groups)
+    low, high = typical_error(score, hit, weight, total * worth, groups, ranks)
     checked = [name for name in CHECKS if ends or name != "tail"]
     return Miscalibration(
         p_value=p_value,
         checks=dict(zip(checked, own.tolist(), strict=False)),
         equivalence=_equivalence(score, hit, rows, margin, groups),
         margin=margin,
-        wanted=typical_rows(score, weight, margin) / worth,
+        wanted=typical_rows(score, weight, margin, ranks) / worth,
         rows=total,
         n=total * worth,
         low=low,
@@ -190,7 +190,7 @@ def _drawn(
     """
     score, weight = rows.confidence, rows.weights
     if rows.cluster is None and len(score) >= MANY_ROWS:
-        unit = equal_mass_groups(score, DRAWN_PARTS, weight)
+        unit = equal_mass_groups(score, DRAWN_PARTS, weight, rows.ranks)
         for place in (part, *ends, *([] if groups is None else [groups.index])):
             unit, count = dense(unit * (int(place.max()) + 1) + place)
         if len(score) >= ROWS_FOR_EACH * count:
@@ -240,24 +240,25 @@ def _slope(score: np.ndarray, variance: np.ndarray) -> np.ndarray:
     return odds - (variance @ odds / variance.sum() if variance.sum() > 0.0 else 0.0)
 
 
-def _parts(score: np.ndarray, variance: np.ndarray) -> np.ndarray:
+def _parts(variance: np.ndarray, ranks: Ranks) -> np.ndarray:
     """Parts 0..F-1 of the rows by score, of about equal variance; rows of one score are of one."""
-    _, place = np.unique(score, return_inverse=True)
-    mass = np.bincount(place, variance)
+    mass = np.bincount(ranks[1], variance)
     count = int(np.clip(mass.sum() / LEAST_VARIANCE, 1, PARTS))
     before = np.cumsum(mass) - mass
     part = np.minimum((before / max(mass.sum(), 1e-300) * count).astype(int), count - 1)
-    return np.unique(part, return_inverse=True)[1][place]
+    return np.unique(part, return_inverse=True)[1][ranks[1]]
 
 
-def _tails(score: np.ndarray, weight: np.ndarray) -> dict[str, np.ndarray]:
+def _tails(score: np.ndarray, weight: np.ndarray, ranks: Ranks) -> dict[str, np.ndarray]:
     """{name: whether each row is in the tail} of the tails with enough rows."""
-    order = np.argsort(score, kind="stable")
-    below = np.cumsum(weight[order]) / weight.sum()
+    values, place = ranks
+    below = np.cumsum(np.bincount(place, weight)) / weight.sum()
     found = {}
     for share in TAILS:
-        low = score[order[min(np.searchsorted(below, share), len(score) - 1)]]
-        high = score[order[min(np.searchsorted(below, 1.0 - share), len(score) - 1)]]
+        low, high = (
+            values[min(np.searchsorted(below, upto), len(values) - 1)]
+            for upto in (share, 1.0 - share)
+        )
         for name, rows in (("lowest", score <= low), ("highest", score >= high)):
             if TAIL_ROWS <= weight[rows].sum() <= TIED * share * weight.sum():
                 found[f"{name} {100 * share:.0f} %"] = rows
@@ -275,7 +276,12 @@ def _limits(
 
 
 def typical_error(
-    score: np.ndarray, hit: np.ndarray, weight: np.ndarray, n: float, groups: Any = None
+    score: np.ndarray,
+    hit: np.ndarray,
+    weight: np.ndarray,
+    n: float,
+    groups: Any = None,
+    ranks: Ranks | None = None,
 ) -> tuple[float, float]:
     r"""Limits (95 %) of the typical error: the root mean square of the errors of parts of rows, by
     score, or by group where it is larger there.
@@ -289,13 +295,14 @@ def typical_error(
     score, hit, weight : (n,) probability, outcome and weight
     n : rows that count as independent
     groups : of the rows, with ``index`` (n,), or None
+    ranks : of the scores, where they are known
 
     Returns
     -------
     tuple of float
         A lower limit of 0 says that chance alone explains all.
     """
-    by_score = equal_mass_groups(score, typical_parts(n), weight)
+    by_score = equal_mass_groups(score, typical_parts(n), weight, ranks)
     if groups is None:
         return _typical(by_score, score, hit, weight, n, 1.0 - ALPHA)
     parts = (by_score, np.unique(groups.index, return_inverse=True)[1])
@@ -326,14 +333,23 @@ def _sums(
     group: np.ndarray | None,
 ) -> Any:
     """(m, n) sparse: times errors it gives their sums by part, by slope, by tail and by group."""
-    n, count = len(weight), int(part.max()) + 1
-    row, value = [part, np.full(n, count)], [weight, weight * slope]
-    for place, rows in enumerate(ends, count + 1):
-        row, value = [*row, np.full(n, place)], [*value, weight * rows]
+    n = len(weight)
+    by_part = _in_order_of(part)
+    columns = [by_part, np.arange(n), *map(np.flatnonzero, ends)]
+    values = [weight[by_part], weight * slope, *(weight[rows] for rows in columns[2:])]
+    counts = [*np.bincount(part), *map(len, columns[1:])]
     if group is not None:
-        row, value = [*row, count + 1 + len(ends) + group], [*value, weight]
-    columns = np.tile(np.arange(n), len(row))
-    return sparse.csr_matrix((np.concatenate(value), (np.concatenate(row), columns)))
+        by_group = _in_order_of(group)
+        columns, values = [*columns, by_group], [*values, weight[by_group]]
+        counts += [*np.bincount(group)]
+    starts = np.append(0, np.cumsum(counts)).astype(np.int32)
+    places = np.concatenate(columns, dtype=np.int32)
+    return sparse.csr_matrix((np.concatenate(values), places, starts), shape=(len(counts), n))
+
+
+def _in_order_of(part: np.ndarray) -> np.ndarray:
+    """(n,) rows in the order of their part, fast for few parts."""
+    return np.argsort(part.astype(np.min_scalar_type(int(part.max()))), kind="stable")
 
 
 def _checks(sums: np.ndarray, n_parts: int, n_tails: int, variance: np.ndarray) -> np.ndarray:
@@ -366,7 +382,7 @@ def _equivalence(
     score: np.ndarray, hit: np.ndarray, rows: Any, margin: float, groups: Any
 ) -> float:
     """The largest p-value of the parts by score and of the groups."""
-    parts = [equal_mass_groups(score, EQUIVALENCE_BINS, rows.weights)]
+    parts = [equal_mass_groups(score, EQUIVALENCE_BINS, rows.weights, rows.ranks)]
     parts += [] if groups is None else [groups.index]
     return max(
         equivalence(score, hit, rows.weights, rows.cluster, margin, part)[1] for part in parts

@@ -263,7 +263,7 @@ class Counts:
             np.array([record.weights.sum(), record.weights @ hit, record.weights @ score]),
             bins,
             grouped_sums(np.minimum((score * 10).astype(int), 9), 10, [], weight)[:, 0],
-            Distinct.of(score, [hit, 1.0 - hit], weight),
+            Distinct.of(score, [hit, 1.0 - hit], weight, record.ranks),
             grouped_sums(labels, K, [], weight)[:, 0],
             confidence_sums(record, record.predicted, K),
             grouped_sums(labels * K + record.predicted, K * K, [], weight)[:, 0].reshape(K, K),
