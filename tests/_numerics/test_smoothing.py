@@ -128,3 +128,23 @@ def test_weighted_quantiles_by_hand():
         3.0,
         3.0,
     ]
+
+
+def test_groups_of_many_scores_do_not_depend_on_the_order_of_the_rows():
+    rng = np.random.default_rng(8)
+    score = np.round(rng.beta(0.5, 3.0, 60_000), 5)
+    order = rng.permutation(len(score))
+    x, mass, index = pooled_scores(score, np.ones(len(score)))
+    again = pooled_scores(score[order], np.ones(len(score)))
+    assert np.array_equal(x, again[0])
+    assert np.array_equal(mass, again[1])
+    assert np.array_equal(index[order], again[2])
+    # Each group's mean, of equal mass or narrow where scores are sparse; ties are not parted.
+    assert np.allclose(np.bincount(index, score) / np.bincount(index), x, rtol=1e-12)
+    assert len(x) > 2_500
+    low, high = (np.full(len(x), end) for end in (np.inf, -np.inf))
+    np.minimum.at(low, index, score)
+    np.maximum.at(high, index, score)
+    assert (low[1:] > high[:-1]).all()
+    assert (high - low).max() <= np.ptp(score) / 2_500
+    assert mass.max() <= len(score) / 2_500 + np.unique(score, return_counts=True)[1].max()

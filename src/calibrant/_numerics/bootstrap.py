@@ -2,7 +2,7 @@
 depend on the content of rows, not on their names or order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ __all__ = [
     "draw_hits",
     "draw_shared_hits",
     "drawn_by_score",
+    "each_of",
     "entry_codes",
     "halves",
     "hit_drawer",
@@ -280,9 +281,16 @@ def _grid(
         truth = np.clip(score + t * direction, 0.0, 1.0)
         truths.append(error(truth))
         again = np.random.default_rng(seed)
-        values = [error(draw_hits(truth, weight, again)) for _ in range(n_draws)]
+        values = each_of(error, (draw_hits(truth, weight, again) for _ in range(n_draws)))
         quantiles.append(np.quantile(values, [tail, 0.5, 1.0 - tail], method="weibull"))
     return np.maximum.accumulate(truths), np.maximum.accumulate(quantiles, axis=0)
+
+
+def each_of(error: Callable[..., Any], draws: Iterable[np.ndarray]) -> list[float]:
+    """``error(hits)`` of each of several draws; by its method ``each``, if it has one, for many at
+    a time.
+    """
+    return error.each(draws) if hasattr(error, "each") else [error(hits) for hits in draws]
 
 
 def _crossing(truths: np.ndarray, quantile: np.ndarray, observed: float) -> float:

@@ -64,7 +64,7 @@ ROUNDING = 1e-22
 
 
 def pooled_scores(
-    score: np.ndarray, weight: np.ndarray
+    score: np.ndarray, weight: np.ndarray, ranks: bins.Ranks | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(distinct scores x ascending, their mass, index of each row in x); more than 5,000 become the
     means of at most 5,000 groups.
@@ -72,17 +72,17 @@ def pooled_scores(
     The groups hold an equal share of the mass and span 1 / 2,500 of the range at most, so that
     sparse tails are not merged.
     """
-    unique, index = np.unique(score, return_inverse=True)
-    if len(unique) > MANY_SCORES:
-        parts = MANY_SCORES // 2
-        cells = np.minimum(
-            ((score - unique[0]) * (parts / (unique[-1] - unique[0]))).astype(np.intp), parts - 1
-        )
-        _, index = np.unique(
-            bins.equal_mass_groups(score, parts, weight) + cells, return_inverse=True
-        )
-    mass, total = bins.grouped_sums(index, index.max() + 1, [score], weight).T
-    return total / mass, mass, index
+    unique, index = np.unique(score, return_inverse=True) if ranks is None else ranks
+    if len(unique) <= MANY_SCORES:
+        mass, total = bins.grouped_sums(index, len(unique), [score], weight).T
+        return total / mass, mass, index
+    # By distinct score: no sort of the rows, and no sum that depends on their order.
+    mass, parts = np.bincount(index, weights=weight), MANY_SCORES // 2
+    cells = ((unique - unique[0]) * (parts / (unique[-1] - unique[0]))).astype(np.intp)
+    equal = bins.equal_mass_groups(unique, parts, mass, (unique, np.arange(len(unique))))
+    group = np.cumsum(np.diff(equal + np.minimum(cells, parts - 1), prepend=0) > 0)
+    mass, total = bins.grouped_sums(group, int(group[-1]) + 1, [unique], mass).T
+    return total / mass, mass, group[index]
 
 
 def score_grid(x: np.ndarray, mass: np.ndarray, n_points: int) -> np.ndarray:

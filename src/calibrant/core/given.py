@@ -129,8 +129,9 @@ class Derived:
     ordered: Any = None
 
     def order(self, ordered: Any) -> None:
-        """Keep the ordered record, which is its own."""
+        """Keep the ordered record, which is its own, and shares the smoothers."""
         self.ordered = ordered.derived.ordered = ordered
+        ordered.derived.smoothers = self.smoothers
 
 
 # -- Rows of any kind of prediction ----------------------------------------------------------------

@@ -1,6 +1,8 @@
 """Calibration errors of one score without bins: cumulative, smooth, by kernel, by a curve."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -333,14 +335,18 @@ class IntegratedCalibrationIndex(
         return self._prepared_of(record)(record.pair(self.target)[1])
 
     def _prepared_of(self, record: Any) -> Any:
-        return self._gaps(record.weights, *self._smoothed_of(record))
+        return Gaps(self, record.weights, *self._smoothed_of(record))
 
     def _smoothed_of(self, record: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
+        """(scores x, their mass, index of each row in x, smoother), from the scores alone."""
+        score, ranks = record.pair(self.target)[0], record.ranks_of(self.target)
+        x, mass, index = pooled_scores(score, record.weights, ranks)
         # The mean gap, its quantiles and their null distributions share one smoother.
         key, smoothers = (self.smoother, self.span, self.target), record.derived.smoothers
-        if key not in smoothers:
-            smoothers[key] = self._smoothed(record.pair(self.target)[0], record.weights)
-        return smoothers[key]
+        known = smoothers.get(key)
+        if known is None or not (np.array_equal(known[0], x) and np.array_equal(known[1], mass)):
+            smoothers[key] = known = x, mass, self._smoother(x, mass)
+        return x, mass, index, known[2]
 
     def _drawn(self, record: Any, n_draws: int, rng: np.random.Generator) -> list[float]:
         # The curve depends on the mean outcome at each score only, which is binomial.
@@ -349,40 +355,18 @@ class IntegratedCalibrationIndex(
         if mass.sum() >= MANY_ROWS and of_whole_rows(weight, record.cluster):
             off = binomial_gaps(mass, chance, n_draws, rng) / mass[:, None]
             gaps = np.minimum(np.abs(recalibrated(chance[:, None] + off).T - x), 1.0)
-            return [self._of_gaps(gap, mass) for gap in gaps]
+            return [self.of_gaps(gap, mass) for gap in gaps]
         if not drawn_by_score(len(x), weight, record.cluster):
             return super()._drawn(record, n_draws, rng)
-        value = self._gaps(mass, x, mass, np.arange(len(x)), recalibrated)
-        times = mass.astype(np.int64)
-        return [value(rng.binomial(times, chance) / mass) for _ in range(n_draws)]
+        error, times = Gaps(self, mass, x, mass, np.arange(len(x)), recalibrated), mass.astype(int)
+        return error.each(rng.binomial(times, chance) / mass for _ in range(n_draws))
 
     def _prepared(self, score: np.ndarray, weight: np.ndarray) -> Any:
-        return self._gaps(weight, *self._smoothed(score, weight))
-
-    def _smoothed(
-        self, score: np.ndarray, weight: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, Any]:
-        """(scores x, their mass, index of each row in x, smoother), from the scores alone."""
         x, mass, index = pooled_scores(score, weight)
-        return x, mass, index, self._smoother(x, mass)
+        return Gaps(self, weight, x, mass, index, self._smoother(x, mass))
 
-    def _gaps(
-        self,
-        weight: np.ndarray,
-        x: np.ndarray,
-        mass: np.ndarray,
-        index: np.ndarray,
-        recalibrated: Any,
-    ) -> Any:
-        """The metric as a function of the hits."""
-
-        def value(hit: np.ndarray) -> float:
-            mean = np.bincount(index, weights=weight * hit, minlength=len(x)) / mass
-            return self._of_gaps(np.minimum(np.abs(recalibrated(mean) - x), 1.0), mass)
-
-        return value
-
-    def _of_gaps(self, gap: np.ndarray, mass: np.ndarray) -> float:
+    def of_gaps(self, gap: np.ndarray, mass: np.ndarray) -> float:
+        """The metric of the absolute gaps at scores of this mass, (m,) each."""
         if self.quantile is None:
             return float(mass @ gap / mass.sum())
         return weighted_quantile(gap, mass, self.quantile)
@@ -400,6 +384,41 @@ class IntegratedCalibrationIndex(
         matrix = loess_matrix(x, mass, grid, self.span)
         between = _each(lambda fit: np.interp(x, grid, fit))
         return lambda mean: between(matrix @ mean)
+
+
+#: Draws smoothed at a time.
+DRAWS_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The metric as a function of the hits: rows of ``weight`` (n,) with the scores ``x[index]``,
+    whose masses are ``mass`` (m,), and the smoother of their mean hits.
+    """
+
+    metric: IntegratedCalibrationIndex
+    weight: np.ndarray
+    x: np.ndarray
+    mass: np.ndarray
+    index: np.ndarray
+    recalibrated: Any
+
+    def _means(self, hit: np.ndarray) -> np.ndarray:
+        hits = np.bincount(self.index, weights=self.weight * hit, minlength=len(self.x))
+        return hits / self.mass
+
+    def __call__(self, hit: np.ndarray) -> float:
+        """The value for hits (n,)."""
+        gap = np.abs(self.recalibrated(self._means(hit)) - self.x)
+        return self.metric.of_gaps(np.minimum(gap, 1.0), self.mass)
+
+    def each(self, draws: Iterable[np.ndarray]) -> list[float]:
+        """The values for several draws of the hits, smoothed together."""
+        means, values = map(self._means, draws), list[float]()
+        while some := [*islice(means, DRAWS_AT_ONCE)]:
+            gaps = np.abs(np.transpose(self.recalibrated(np.stack(some, axis=1))) - self.x)
+            values += [self.metric.of_gaps(gap, self.mass) for gap in np.minimum(gaps, 1.0)]
+        return values
 
 
 def _each(curve: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:

@@ -15,7 +15,7 @@ from scipy import special  # pyright: ignore[reportMissingTypeStubs, reportUnkno
 
 from calibrant._numerics import bins
 from calibrant._numerics.bins import shrunken_gaps
-from calibrant._numerics.bootstrap import hit_drawer, null_generator, simulated_limits
+from calibrant._numerics.bootstrap import each_of, hit_drawer, null_generator, simulated_limits
 from calibrant._numerics.intervals import limits_within, quotient, unseen_share
 from calibrant._numerics.logistic import ZERO_FLOOR
 from calibrant.core.groups import in_order
@@ -126,7 +126,7 @@ class PairMetric(
             self._prepared_of(record),
             hit_drawer(score, hit, record.weights, record.cluster),
         )
-        return [prepared(draw(rng)) for _ in range(n_draws)]
+        return each_of(prepared, (draw(rng) for _ in range(n_draws)))
 
     def _value(self, record: Any) -> float:
         score, hit = record.pair(self.target)

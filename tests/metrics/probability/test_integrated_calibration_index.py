@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from calibrant import metrics
 from calibrant._numerics.smoothing import loess_matrix, pooled_scores, score_grid, weighted_quantile
+from calibrant.core.groups import in_order
 from calibrant.core.predictions import read
 from calibrant.errors import InputError
 
@@ -126,3 +129,22 @@ def test_outcomes_drawn_by_score_have_the_law_of_those_drawn_by_row(scores):
     of_row = np.array([by_row.value, by_row.low, by_row.high])
     np.testing.assert_allclose(of_score, of_row, rtol=0.06, atol=1e-9)
     assert of_score[0] > 0.0 or len(scores) == 2
+
+
+@pytest.mark.parametrize("options", [{}, {"quantile": 0.9}, {"smoother": "spline"}])
+def test_draws_smoothed_together_are_those_smoothed_alone(options):
+    rng = np.random.default_rng(9)
+    score, weight = np.round(rng.random(300), 2), rng.random(300)
+    value = replace(metrics.integrated_calibration_index, **options)._prepared(score, weight)
+    draws = [(rng.random(300) < score) * 1.0 for _ in range(70)]
+    assert value.each(iter(draws)) == pytest.approx([value(hit) for hit in draws], abs=1e-14)
+    assert value.each([]) == []
+
+
+def test_an_ordered_record_has_the_smoother_of_its_rows():
+    rng = np.random.default_rng(10)
+    record = read(rng.random(400), rng.integers(0, 2, 400))
+    metric = metrics.integrated_calibration_index
+    smoother = metric._smoothed_of(record)[3]
+    assert metric._smoothed_of(in_order(record))[3] is smoother
+    assert metric._smoothed_of(record.take(np.arange(300)))[3] is not smoother
