@@ -19,7 +19,7 @@ def test_a_row_may_be_in_several_groups_and_is_always_among_all():
     found = rows_of_cells("overlapping", RECORD, np.array([[1, 1], [0, 1], [0, 0]]))
     pairs = sorted(zip(found.row.tolist(), found.cell.tolist(), strict=True))
     assert pairs == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (2, 0)]
-    assert sorted(found.taken(np.array([1, 2])).row.tolist()) == [0, 0, 1]
+    assert sorted(found.subset(np.array([1, 2])).row.tolist()) == [0, 0, 1]
 
 
 def test_a_new_group_has_no_cell():
@@ -38,12 +38,12 @@ def test_some_rows_are_numbered_anew_whether_they_have_cells_or_not():
         ([4], [], []),
         ([], [], []),
     ):
-        taken = found.taken(np.array(rows, dtype=int))
+        taken = found.subset(np.array(rows, dtype=int))
         assert sorted(zip(taken.row.tolist(), taken.cell.tolist(), strict=True)) == sorted(
             zip(row, cell, strict=True)
         )
         assert taken.names == ["a", "b"]
-    none = Cells([None], np.zeros(0, dtype=int), np.zeros(0, dtype=int)).taken(np.array([3, 1]))
+    none = Cells([None], np.zeros(0, dtype=int), np.zeros(0, dtype=int)).subset(np.array([3, 1]))
     assert len(none.row) == len(none.cell) == 0
 
 

@@ -18,23 +18,23 @@ def held(*sizes: int, shares: bool = False) -> CellScores:
 
 
 def test_coverage_is_bounded_above_by_one_rank_where_it_is_that_of_a_rank():
-    promise = set_promise(held(19), 0.9, None, 19.0, exact=True, given=False)
+    promise = set_promise(held(19), 0.9, None, 19.0, exact=True, prefitted=False)
     assert (promise.least, promise.n, promise.unit) == (0.9, 19.0, "rows")
     assert promise.most == pytest.approx(0.9 + 1.0 / 20.0, rel=1e-12)
     # Not where scores are equal, limits infinite, sets drawn larger, cells several, or rows parts
     # of clusters.
-    assert set_promise(held(19), 0.9, None, 20.0, exact=True, given=False).most is None
-    assert set_promise(held(19), 0.96, None, 19.0, exact=True, given=False).most is None
-    assert set_promise(held(19), 0.9, None, 19.0, exact=False, given=False).most is None
-    assert set_promise(held(19), 0.9, "class", 19.0, exact=True, given=False).most is None
-    clustered = set_promise(held(19, shares=True), 0.9, None, 19.0, exact=True, given=True)
+    assert set_promise(held(19), 0.9, None, 20.0, exact=True, prefitted=False).most is None
+    assert set_promise(held(19), 0.96, None, 19.0, exact=True, prefitted=False).most is None
+    assert set_promise(held(19), 0.9, None, 19.0, exact=False, prefitted=False).most is None
+    assert set_promise(held(19), 0.9, "class", 19.0, exact=True, prefitted=False).most is None
+    clustered = set_promise(held(19, shares=True), 0.9, None, 19.0, exact=True, prefitted=True)
     assert (clustered.most, clustered.unit) == (None, "clusters")
     assert clustered.method == "hierarchical split conformal"
     assert "on none of which the calibrator was fitted" in clustered.assumes
 
 
 def test_the_promise_of_cells_rests_on_the_smallest():
-    assert set_promise(held(19, 12), 0.9, "groups", 31.0, exact=True, given=False).n == 12.0
+    assert set_promise(held(19, 12), 0.9, "groups", 31.0, exact=True, prefitted=False).n == 12.0
 
 
 def test_cells_with_too_few_rows_are_named_and_warned_of():

@@ -40,12 +40,12 @@ class Cells:
     row: np.ndarray
     cell: np.ndarray
 
-    def taken(self, rows: np.ndarray) -> "Cells":
+    def subset(self, rows: np.ndarray) -> "Cells":
         """Return the cells of some of the rows, which are renumbered."""
         place = np.full(max(self.row.max(initial=-1), rows.max(initial=-1)) + 1, -1)
         place[rows] = np.arange(len(rows))
-        kept = place[self.row] >= 0
-        return Cells(self.names, place[self.row][kept], self.cell[kept])
+        inside = place[self.row] >= 0
+        return Cells(self.names, place[self.row][inside], self.cell[inside])
 
     def of_classes(self, record: Predictions, class_cells: np.ndarray | None) -> "Cells":
         """Return these cells and those of similar classes, numbered from 1 by ``class_cells`` (K,);
@@ -53,11 +53,13 @@ class Cells:
         """
         if class_cells is None:
             return self
-        own = class_cells[record.strata]
-        placed = np.flatnonzero(own > 0)
+        cluster = class_cells[record.strata]
+        clustered = np.flatnonzero(cluster > 0)
         names = list(range(int(class_cells.max()) + 1))
         return Cells(
-            names, np.concatenate([self.row, placed]), np.concatenate([self.cell, own[placed]])
+            names,
+            np.concatenate([self.row, clustered]),
+            np.concatenate([self.cell, cluster[clustered]]),
         )
 
 
@@ -81,8 +83,8 @@ def rows_of_cells(by: By | None, record: Predictions, groups: Any) -> Cells:
     if by == "class":
         return Cells(record.classes.tolist(), rows, record.strata)
     if by == "groups":
-        found = read_groups(groups, record)
-        return Cells(found.names.tolist(), rows, found.index)
+        grouping = read_groups(groups, record)
+        return Cells(grouping.names.tolist(), rows, grouping.index)
     names, member = _membership(groups, record)
     row, cell = np.nonzero(member)
     # All rows form a group too, so a row of no group has its promise.
@@ -106,16 +108,16 @@ def rows_of_groups(by: By | None, names: list[Any], record: Predictions, groups:
         return Cells(
             names, *np.nonzero(np.column_stack([np.ones(len(member), dtype=bool), member]))
         )
-    found = read_groups(groups, record)
-    at = np.array(positions(names, found.names.tolist()), dtype=np.intp)
-    new = [text for text, cell in zip(found.texts, at, strict=True) if cell < 0]
+    grouping = read_groups(groups, record)
+    cell_of = np.array(positions(names, grouping.names.tolist()), dtype=np.intp)
+    new = [text for text, cell in zip(grouping.texts, cell_of, strict=True) if cell < 0]
     if new:
         warn(
             f"groups {new[:6]} had no rows in fit; their sets hold every class.",
             SparseDataWarning,
         )
-    known = np.flatnonzero(at[found.index] >= 0)
-    return Cells(names, known, at[found.index][known])
+    rows = np.flatnonzero(cell_of[grouping.index] >= 0)
+    return Cells(names, rows, cell_of[grouping.index][rows])
 
 
 def _membership(groups: Any, record: Predictions) -> tuple[list[Any], np.ndarray]:
@@ -175,8 +177,8 @@ class CellScores(Saved):
 
     def part(self, cell: int) -> tuple[np.ndarray, np.ndarray]:
         """Return (distinct scores, cumulative masses) of one cell."""
-        own = slice(int(self.start[cell]), int(self.start[cell + 1]))
-        return self.scores[own], self.mass[own]
+        span = slice(int(self.start[cell]), int(self.start[cell + 1]))
+        return self.scores[span], self.mass[span]
 
     @property
     def n(self) -> np.ndarray:
@@ -187,11 +189,11 @@ class CellScores(Saved):
         """Return (C,) the largest score of a class in the set; infinite where a cell has too few
         rows for the level. With masses (n,) of new rows, (n, C).
         """
-        found = [
+        limits = [
             order_statistic(*self.part(cell), level, shares=self.shares, own=mass)
             for cell in range(len(self.start) - 1)
         ]
-        return np.array(found, dtype=np.float64).T
+        return np.array(limits, dtype=np.float64).T
 
     def p_values(
         self, score: np.ndarray, cell: int, u: np.ndarray | None = None, new: Any = 1.0
@@ -199,11 +201,11 @@ class CellScores(Saved):
         """Return the share of the cell's scores, and of the new row of mass ``new``, at or above
         these; with ``u`` a random part of the ties.
         """
-        own, mass = self.part(cell)
+        scores, mass = self.part(cell)
         mass = np.append(0.0, mass)
         below, upto = (
-            mass[np.searchsorted(own, score, side="left")],
-            mass[np.searchsorted(own, score, side="right")],
+            mass[np.searchsorted(scores, score, side="left")],
+            mass[np.searchsorted(scores, score, side="right")],
         )
         equal = (upto - below + new) if u is None else u * (upto - below + new)
         return (mass[-1] - upto + equal) / (mass[-1] + new)
@@ -236,20 +238,20 @@ def similar_classes(
     from sklearn.cluster import KMeans  # pyright: ignore
 
     count = np.bincount(labels, weights=weight, minlength=n_classes)
-    placed = np.flatnonzero(count >= rows_needed(level))
+    frequent = np.flatnonzero(count >= rows_needed(level))
     out = np.zeros(n_classes, dtype=np.intp)
-    if not len(placed):
+    if not len(frequent):
         return out
     order = np.argsort(score, kind="stable")
-    parts = [order[labels[order] == k] for k in placed]
-    described = np.array([_quantiles(score[rows], weight[rows]) for rows in parts])
+    parts = [order[labels[order] == k] for k in frequent]
+    quantiles = np.array([_quantiles(score[rows], weight[rows]) for rows in parts])
     # Sorted, so that the order of the classes changes nothing.
-    own = np.lexsort(described.T[::-1])
-    placed, described = placed[own], described[own]
-    wanted = int(n_classes / (SPENT + n_classes) * count[placed].min() / 2.0)
-    n_clusters = max(1, min(wanted, len(np.unique(described, axis=0))))
+    ranking = np.lexsort(quantiles.T[::-1])
+    frequent, quantiles = frequent[ranking], quantiles[ranking]
+    n_by_rule = int(n_classes / (SPENT + n_classes) * count[frequent].min() / 2.0)
+    n_clusters = max(1, min(n_by_rule, len(np.unique(quantiles, axis=0))))
     means = cast(Any, KMeans)(n_clusters, random_state=seed, n_init=10)
-    out[placed] = means.fit(described, sample_weight=np.sqrt(count[placed])).labels_ + 1
+    out[frequent] = means.fit(quantiles, sample_weight=np.sqrt(count[frequent])).labels_ + 1
     return out
 
 
@@ -374,72 +376,75 @@ METHOD: dict[By | None, str] = {
 
 
 def set_promise(
-    held: CellScores,
+    scores: CellScores,
     level: float,
     by: By | None,
     n: float,
     *,
     exact: bool,
-    given: bool,
+    prefitted: bool,
     weighted: bool = False,
 ) -> Guarantee:
-    """Return the guarantee of sets at the level; ``exact`` if nothing was added to them, ``given``
-    if a fitted calibrator was passed, ``weighted`` if the rows of both have sampling weights.
+    """Return the guarantee of sets at the level; ``exact`` if nothing was added to them,
+    ``prefitted`` if a fitted calibrator was passed, ``weighted`` if the rows of both have sampling
+    weights.
     """
     # If all scores differ, the coverage follows from a rank.
-    told_apart = exact and by is None and not held.shares and len(held.scores) == n
-    most = level + 1.0 / (n + 1.0) if told_apart and np.isfinite(held.limits(level)).all() else None
+    distinct = exact and by is None and not scores.shares and len(scores.scores) == n
+    most = level + 1.0 / (n + 1.0) if distinct and np.isfinite(scores.limits(level)).all() else None
     # Each cell's promise rests on its own rows; the smallest cell varies most by chance.
-    n = n if by is None else float(held.n.min())
+    n = n if by is None else float(scores.n.min())
     if weighted:
         return Guarantee(
             "marginal", "coverage", OVER[by], WEIGHTED, n, level, method=f"weighted {METHOD[by]}"
         )
-    unit = "clusters" if held.shares else "rows"
-    others = (
+    unit = "clusters" if scores.shares else "rows"
+    condition = (
         ", on none of which the calibrator was fitted"
-        if given
+        if prefitted
         else ", on none of which anything else was fitted"
     )
     return Guarantee(
         "marginal",
         "coverage",
         OVER[by],
-        f"new {unit} are exchangeable with these {unit}{others}",
+        f"new {unit} are exchangeable with these {unit}{condition}",
         n,
         level,
         most,
         unit,
-        method=("hierarchical " if held.shares else "") + METHOD[by],
+        method=("hierarchical " if scores.shares else "") + METHOD[by],
     )
 
 
-def short_cells(names: list[Any], held: CellScores, level: float, by: By | None) -> list[Any]:
+def short_cells(names: list[Any], scores: CellScores, level: float, by: By | None) -> list[Any]:
     """Return the cells with too few rows for the level, whose limit is infinite; a warning names
     them.
     """
     short = [
         (name, n)
-        for name, n, limit in zip(names, held.n.tolist(), held.limits(level).tolist(), strict=True)
+        for name, n, limit in zip(
+            names, scores.n.tolist(), scores.limits(level).tolist(), strict=True
+        )
         if np.isinf(limit)
     ]
     if short:
-        what = {None: "the calibration rows are", "class": "some classes have"}.get(
+        subject = {None: "the calibration rows are", "class": "some classes have"}.get(
             by, "some groups have"
         )
-        which = (
+        listing = (
             ""
             if by is None
             else ": "
             + ", ".join(f"{name!r} ({n:g} rows)" for name, n in short[:6])
             + ", ..." * (len(short) > 6)
         )
-        what += " too few" + (f", {short[0][1]:g}" if by is None else " rows")
+        subject += " too few" + (f", {short[0][1]:g}" if by is None else " rows")
         effect = (
             "those classes are in every set" if by == "class" else "their sets hold every class"
         )
         warn(
-            f"{what} for a level of {level:g}{which}; {effect}; a limit needs at least"
+            f"{subject} for a level of {level:g}{listing}; {effect}; a limit needs at least"
             f" {rows_needed(level)} rows.",
             SparseDataWarning,
         )

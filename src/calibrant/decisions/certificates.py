@@ -73,9 +73,9 @@ def require_share(name: str, value: object) -> None:
 
 def counted_rows(n: int, sample_weight: ArrayLike | None) -> Predictions:
     """Return a record of n rows alone: which of them have weight (``kept``), and how much."""
-    weight, kept = weights(sample_weight, n)
-    held = n if kept is None else int(np.count_nonzero(kept))
-    return Predictions(np.zeros((held, 1)), "probability", np.arange(1), weight=weight, kept=kept)
+    weight, mask = weights(sample_weight, n)
+    count = n if mask is None else int(np.count_nonzero(mask))
+    return Predictions(np.zeros((count, 1)), "probability", np.arange(1), weight=weight, kept=mask)
 
 
 def confidence_of(
@@ -184,17 +184,17 @@ class Certificate(Saved):
         return plain({**vars(self), "share": self.share})
 
     def __str__(self) -> str:
-        lost = self.quantity == "wrong"
-        verb, done = ("Accepts", "accepted") if self.target == "answer" else ("Flags", "flagged")
+        binary = self.quantity == "wrong"
+        verb, action = ("Accepts", "accepted") if self.target == "answer" else ("Flags", "flagged")
         errors = (
             f"{self.errors:,.0f} of them wrong"
-            if lost
+            if binary
             else f"with a summed {self.quantity} of {self.errors:,.4g}"
         )
         promise = (
-            f"at most {100.0 * self.risk:g} % of {done} new {self.unit} are wrong"
-            if lost
-            else f"the mean {self.quantity} of {done} new {self.unit} is at most {self.risk:g}"
+            f"at most {100.0 * self.risk:g} % of {action} new {self.unit} are wrong"
+            if binary
+            else f"the mean {self.quantity} of {action} new {self.unit} is at most {self.risk:g}"
         )
         if self.recall is not None:
             promise += f", and at least {100.0 * self.recall:g} % of the events are flagged"
@@ -249,21 +249,21 @@ def uncertified(search: Search) -> str:
             f" {search.delta ** (1.0 / blocks.n):.3g} at most; lower accepted_share, or pass more."
         )
     place, proved = best_place(blocks, search.delta, search.test, search.least)
-    lost, count = float(blocks.lost[place]), float(blocks.covered[place])
+    loss, count = float(blocks.lost[place]), float(blocks.covered[place])
     advice = _advice(search, place)
     if blocks.n < fewest:
         return too_few(blocks.n, fewest, search.risk, search.confidence, unit, advice)
     rows = f"all {count:,.0f} {unit}" if count == blocks.n else f"the {count:,.0f} of highest score"
-    wrong = f"{lost:,.0f} wrong {unit}" if blocks.binary else f"a summed loss of {lost:,.4g}"
-    best = f"{rows} hold {wrong} ({percent(lost / count)})"
+    errors = f"{loss:,.0f} wrong {unit}" if blocks.binary else f"a summed loss of {loss:,.4g}"
+    best = f"{rows} hold {errors} ({percent(loss / count)})"
     return (
         f"no threshold can be certified at a risk of {search.risk:g} and a confidence of"
-        f" {search.confidence:g}: {best}, which {_untested(search, place, proved)};"
+        f" {search.confidence:g}: {best}, which {_evidence_message(search, place, proved)};"
         f" {advice}."
     )
 
 
-def _untested(search: Search, place: int, proved: float) -> str:
+def _evidence_message(search: Search, place: int, proved: float) -> str:
     """Say what the best rows prove, and why that was not tested."""
     if proved > search.risk:
         return f"is the best evidence and proves a risk of {proved:.2g}"
@@ -273,23 +273,23 @@ def _untested(search: Search, place: int, proved: float) -> str:
     if not before:
         return f"{would}: the tests begin at {search.starts[0][0]:,.0f} {search.unit}"
     begin, share = before[-1]
-    at = int(np.searchsorted(search.blocks.covered, begin - 1e-9))
-    tested, lost = float(search.blocks.covered[at]), float(search.blocks.lost[at])
+    index = int(np.searchsorted(search.blocks.covered, begin - 1e-9))
+    tested, loss = float(search.blocks.covered[index]), float(search.blocks.lost[index])
     most = allowed_errors(int(tested), search.risk, share)
     return (
         f"{would}: the test that leads there begins at {tested:,.0f} {search.unit}, which may hold"
         f" {most} wrong ones at its share of the failure probability ({share:.2g}) and hold"
-        f" {lost:,.4g}"
+        f" {loss:,.4g}"
     )
 
 
 def _advice(search: Search, place: int) -> str:
     blocks, unit = search.blocks, search.unit
     allow = _allowed(search)
-    needed = rows_needed(blocks, search.risk, search.delta, search.least)
-    if math.isfinite(needed):
-        digit = 10.0 ** (math.floor(math.log10(needed)) - 1)
-        rows = digit * math.ceil(needed / digit)
+    n_rows = rows_needed(blocks, search.risk, search.delta, search.least)
+    if math.isfinite(n_rows):
+        digit = 10.0 ** (math.floor(math.log10(n_rows)) - 1)
+        rows = digit * math.ceil(n_rows / digit)
         return f"pass about {rows:,.0f} {unit} like these, or {allow}"
     least = clopper_pearson(blocks.lost[place], blocks.covered[place], search.confidence)[0]
     rate = blocks.lost / blocks.covered
@@ -320,11 +320,11 @@ def _allowed(search: Search) -> str:
     return f"allow a risk of {RISKS[high]:g}"
 
 
-def unrecalled(recall: float, risk: float, hits: float, events: float, needed: float) -> str:
+def unrecalled(recall: float, risk: float, hits: float, events: float, least: float) -> str:
     """Return the message for alerts that keep the risk and hold too few of the events."""
     return (
         f"a recall of {recall:g} cannot be certified beside a risk of {risk:g}: the rows that may"
-        f" be flagged hold {hits:,.0f} of {events:,.0f} events, and a proof needs {needed:,.0f};"
+        f" be flagged hold {hits:,.0f} of {events:,.0f} events, and a proof needs {least:,.0f};"
         " lower recall, or allow more risk."
     )
 
@@ -370,15 +370,15 @@ class ErrorCounts(Saved):
     ) -> Self:
         """Add scores (n,) in [0, 1] and losses (n,) of 0 and 1, and return self."""
         values = arrays.scores(score, domain="unit")
-        wrong = arrays.binary_outcomes(loss, len(values))
-        weight, kept = arrays.weights(sample_weight, len(values))
-        if kept is not None:
-            values, wrong = values[kept], wrong[kept]
+        errors = arrays.binary_outcomes(loss, len(values))
+        weight, mask = arrays.weights(sample_weight, len(values))
+        if mask is not None:
+            values, errors = values[mask], errors[mask]
         cell = np.searchsorted(EDGES, values, side="right")
         times = None if weight is None else repetitions(weight)
         rows = np.bincount(cell, times, N_CELLS)
         self.counts = self.counts + np.column_stack(
-            [rows, np.bincount(cell, wrong if times is None else wrong * times, N_CELLS)]
+            [rows, np.bincount(cell, errors if times is None else errors * times, N_CELLS)]
         )
         return self
 
@@ -394,14 +394,14 @@ class ErrorCounts(Saved):
         if self.n == 0.0:
             raise InputError("counts must hold rows; got none; call add first.")
         ends = np.append(np.nextafter(EDGES, -np.inf), 1.0)
-        wrong, right = self.counts[:, 1], self.counts[:, 0] - self.counts[:, 1]
+        errors, correct = self.counts[:, 1], self.counts[:, 0] - self.counts[:, 1]
         score, loss, times = (
             np.tile(ends, 2),
             np.repeat([1.0, 0.0], N_CELLS),
-            np.concatenate([wrong, right]),
+            np.concatenate([errors, correct]),
         )
-        held = times > 0.0
-        return score[held], loss[held], times[held]
+        occupied = times > 0.0
+        return score[occupied], loss[occupied], times[occupied]
 
     def __add__(self, other: Any) -> "ErrorCounts":
         return (

@@ -54,12 +54,12 @@ class ConditionalScores(Saved):
         cls, names: list[Any], features: np.ndarray, score: np.ndarray, weight: np.ndarray
     ) -> "ConditionalScores":
         """Build from rows in any order: scores (n,), features (n, d) and whole weights."""
-        kept = weight > 0.0
+        positive = weight > 0.0
         rows, place = np.unique(
-            np.column_stack([score, features])[kept], axis=0, return_inverse=True
+            np.column_stack([score, features])[positive], axis=0, return_inverse=True
         )
         points = np.column_stack([rows[:, 1:], np.ones(len(rows))])
-        return cls(names, points, rows[:, 0], np.bincount(place.ravel(), weights=weight[kept]))
+        return cls(names, points, rows[:, 0], np.bincount(place.ravel(), weights=weight[positive]))
 
     def limits(self, features: np.ndarray, level: float, u: np.ndarray | None) -> np.ndarray:
         """(n,) the largest score that a class in the set of a new row may have."""
@@ -83,25 +83,25 @@ def read_features(
         raise InputError(
             "features must be given, (n, d) numbers or indicators of groups; pass features=."
         )
-    found = record.per_row(to_array(features, "features").astype(np.float64))
-    found = found[:, None] if found.ndim == 1 else found
+    values = record.per_row(to_array(features, "features").astype(np.float64))
+    values = values[:, None] if values.ndim == 1 else values
     if (
-        found.ndim != 2
-        or len(found) != len(record)
-        or not found.shape[1]
-        or not np.isfinite(found).all()
+        values.ndim != 2
+        or len(values) != len(record)
+        or not values.shape[1]
+        or not np.isfinite(values).all()
     ):
         raise InputError(
             f"features must be ({len(record)}, d) finite numbers, with groups as columns of 0 and"
-            f" 1; got shape {found.shape}; fill the gaps."
+            f" 1; got shape {values.shape}; fill the gaps."
         )
-    own = column_names(features, "features") or list(range(found.shape[1]))
-    if names is not None and own != names:
+    columns = column_names(features, "features") or list(range(values.shape[1]))
+    if names is not None and columns != names:
         raise InputError(
-            f"features must have the columns that were passed to fit, {names}; got {own}; pass the"
-            " same columns."
+            f"features must have the columns that were passed to fit, {names}; got {columns};"
+            " pass the same columns."
         )
-    return own, found
+    return columns, values
 
 
 class ConditionalSets(Promised, Saved, BaseEstimator):
@@ -241,35 +241,37 @@ class ConditionalSets(Promised, Saved, BaseEstimator):
         require_options(
             self.score, self.level, self.penalty, self.k_reg, self.fit_share, 256, self.random_state
         )
-        given = None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
-        known: dict[str, Any] = {
+        calibrator = (
+            None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
+        )
+        options: dict[str, Any] = {
             "classes": self.classes,
             "X": X,
             "sample_weight": sample_weight,
             "called": "y",
         }
-        record = read_labelled(y, P, inputs=inputs_for(self.inputs, given), **known)
+        record = read_labelled(y, P, inputs=inputs_for(self.inputs, calibrator), **options)
         names, points = read_features(features, record)
         uses = {
-            "calibrator": given is not None and not is_fitted(given),
+            "calibrator": calibrator is not None and not is_fitted(calibrator),
             "penalty": self.score == "raps" and self.penalty is None,
         }
-        found = SetRows.of(
+        split = SetRows.of(
             record,
             [use for use, needed in uses.items() if needed],
             self.fit_share,
             self.random_state,
         )
-        own = found.parts["certificate"]
+        certificate = split.parts["certificate"]
         self.rule_: SetRule = fitted(
-            SetRule.unfitted(self, given), found, rows_of_cells(None, record, None), self.level
+            SetRule.unfitted(self, calibrator), split, rows_of_cells(None, record, None), self.level
         )
         self.scores_: ConditionalScores = ConditionalScores.of(
-            names, points[found.rows], self.rule_.scorer.of_labels(own), own.weights
+            names, points[split.rows], self.rule_.scorer.of_labels(certificate), certificate.weights
         )
         self.classes_: np.ndarray = record.classes
-        self.split_: dict[str, float] = found.sizes
-        self.n_: float = n_units(own)
+        self.split_: dict[str, float] = split.sizes
+        self.n_: float = n_units(certificate)
         self.status_: str = "exact"
         return self
 
@@ -302,7 +304,7 @@ class ConditionalSets(Promised, Saved, BaseEstimator):
         """The coverage that the sets promise, with its assumptions."""
         require_fitted(self, "rule_")
         kind = "sum" if self.smoothed else "sum that is nowhere negative"
-        others = (
+        condition = (
             "the calibrator was fitted on other rows"
             if self.rule_.calibrator is not None
             else "nothing else was fitted on them"
@@ -312,7 +314,7 @@ class ConditionalSets(Promised, Saved, BaseEstimator):
             "coverage",
             f"new rows weighted by any {kind} of the features, thus of each group among them and"
             " of all",
-            f"new rows are exchangeable with these rows, and {others}",
+            f"new rows are exchangeable with these rows, and {condition}",
             self.n_,
             self.level,
             self.level if self.smoothed else None,

@@ -70,7 +70,7 @@ class CostsOfDecisions(Shown, Result):
             " actions.",
             f"Costs of decisions on {self.n:g} rows",
             head=head,
-            rows=[[_written(one[name]) for name in names] for one in self.actions],
+            rows=[[_written(action[name]) for name in names] for action in self.actions],
         )
 
 
@@ -123,11 +123,15 @@ class ExpectedCost(Saved):
         self.abstain: float | None = abstain
         if self.costs is not None and (self.costs.ndim != 2 or 0 in self.costs.shape):
             raise InputError(f"costs must be (actions, classes); got shape {self.costs.shape}.")
-        given = ([] if self.costs is None else self.costs.ravel().tolist()) + (
+        values = ([] if self.costs is None else self.costs.ravel().tolist()) + (
             [] if abstain is None else [abstain]
         )
         odd = next(
-            (one for one in given if not (isinstance(one, float | int) and 0.0 <= one < np.inf)),
+            (
+                value
+                for value in values
+                if not (isinstance(value, float | int) and 0.0 <= value < np.inf)
+            ),
             None,
         )
         if odd is not None:
@@ -168,16 +172,20 @@ class ExpectedCost(Saved):
         inputs : {"probability", "logit"}
         """
         expected = self._expected(read(P, inputs=inputs))
-        chosen: np.ndarray = expected.argmin(axis=1)
+        decisions: np.ndarray = expected.argmin(axis=1)
         if capacity is not None:
             require_count("capacity", capacity, 0)
-            at = self._limited(limited, expected.shape[1])
-            others = expected.copy()
-            others[:, at] = np.inf
-            saved = others.min(axis=1) - expected[:, at]
-            kept = _largest(saved, np.flatnonzero(chosen == at), int(capacity), key, random_state)
-            chosen = np.where(kept | (chosen != at), chosen, others.argmin(axis=1))
-        return self._named(chosen, expected.shape[1])
+            action = self._limited(limited, expected.shape[1])
+            alternatives = expected.copy()
+            alternatives[:, action] = np.inf
+            saved = alternatives.min(axis=1) - expected[:, action]
+            allowed = _largest(
+                saved, np.flatnonzero(decisions == action), int(capacity), key, random_state
+            )
+            decisions = np.where(
+                allowed | (decisions != action), decisions, alternatives.argmin(axis=1)
+            )
+        return self._codes(decisions, expected.shape[1])
 
     def costs_of(
         self,
@@ -193,37 +201,37 @@ class ExpectedCost(Saved):
             y_true, P, sample_weight=sample_weight, classes=classes, inputs=inputs
         )
         expected, costs = self._expected(record), self._costs(record.n_classes)
-        rows, chosen, weight = np.arange(len(record)), expected.argmin(axis=1), record.weights
-        happened = costs[:, record.labels].T
+        rows, decisions, weight = np.arange(len(record)), expected.argmin(axis=1), record.weights
+        observed = costs[:, record.labels].T
         n = float(weight.sum())
         actions: list[dict[str, float]] = []
-        for action in np.unique(chosen).tolist():
-            own = chosen == action
-            mass, each = float(weight[own].sum()), weight[own] @ happened[own]
-            names = self._named(np.array([action, int(each.argmin())]), len(costs)).tolist()
+        for action in np.unique(decisions).tolist():
+            mask = decisions == action
+            mass, totals = float(weight[mask].sum()), weight[mask] @ observed[mask]
+            names = self._codes(np.array([action, int(totals.argmin())]), len(costs)).tolist()
             actions.append(
                 {
                     "action": names[0],
                     "n": mass,
-                    "said": float(weight[own] @ expected[own, action]) / mass,
-                    "cost": float(each[action]) / mass,
+                    "said": float(weight[mask] @ expected[mask, action]) / mass,
+                    "cost": float(totals[action]) / mass,
                     "best": names[1],
-                    "best_cost": float(each.min()) / mass,
+                    "best_cost": float(totals.min()) / mass,
                 }
             )
         return CostsOfDecisions(
             n,
-            float(weight @ expected[rows, chosen]) / n,
-            float(weight @ happened[rows, chosen]) / n,
-            float((weight @ happened).min()) / n,
-            sum(one["n"] * (one["cost"] - one["best_cost"]) for one in actions) / n,
+            float(weight @ expected[rows, decisions]) / n,
+            float(weight @ observed[rows, decisions]) / n,
+            float((weight @ observed).min()) / n,
+            sum(entry["n"] * (entry["cost"] - entry["best_cost"]) for entry in actions) / n,
             actions,
         )
 
     def __repr__(self) -> str:
-        given = [] if self.costs is None else [str(self.costs.tolist())]
-        given += [] if self.abstain is None else [f"abstain={self.abstain!r}"]
-        return f"ExpectedCost({', '.join(given)})"
+        arguments = [] if self.costs is None else [str(self.costs.tolist())]
+        arguments += [] if self.abstain is None else [f"abstain={self.abstain!r}"]
+        return f"ExpectedCost({', '.join(arguments)})"
 
     def _costs(self, n_classes: int) -> np.ndarray:
         """Return the costs, (A, K), abstaining last."""
@@ -241,20 +249,24 @@ class ExpectedCost(Saved):
         return multiply_rows(record.probabilities, self._costs(record.n_classes).T)
 
     def _limited(self, limited: int | Literal["abstain"] | None, count: int) -> int:
-        named = count - (self.abstain is not None)
+        n_actions = count - (self.abstain is not None)
         if limited == "abstain" or (limited is None and self.abstain is not None):
             if self.abstain is None:
                 raise InputError('limited="abstain" needs its cost; got None.')
             return count - 1
-        at: Any = named - 1 if limited is None else limited
-        if not (isinstance(at, int | np.integer) and 0 <= at < named):
+        action: Any = n_actions - 1 if limited is None else limited
+        if not (isinstance(action, int | np.integer) and 0 <= action < n_actions):
             raise InputError(
-                f'limited must be "abstain" or an action, 0 to {named - 1}; got {limited!r}.'
+                f'limited must be "abstain" or an action, 0 to {n_actions - 1}; got {limited!r}.'
             )
-        return int(cast(int, at))
+        return int(cast(int, action))
 
-    def _named(self, chosen: np.ndarray, count: int) -> np.ndarray:
-        return chosen if self.abstain is None else np.where(chosen == count - 1, ABSTAIN, chosen)
+    def _codes(self, decisions: np.ndarray, count: int) -> np.ndarray:
+        return (
+            decisions
+            if self.abstain is None
+            else np.where(decisions == count - 1, ABSTAIN, decisions)
+        )
 
 
 def _largest(
@@ -263,20 +275,20 @@ def _largest(
     """Return (n,) booleans, whether a row is among the ``count`` of ``rows`` that save most; keys
     break ties for the last places.
     """
-    kept = np.zeros(len(saved), dtype=bool)
-    kept[rows] = True
+    selected = np.zeros(len(saved), dtype=bool)
+    selected[rows] = True
     if len(rows) <= count:
-        return kept
+        return selected
     last = np.partition(saved[rows], len(rows) - count)[len(rows) - count] if count else np.inf
     tied = rows[saved[rows] == last]
-    kept[rows[saved[rows] <= last]] = False
+    selected[rows[saved[rows] <= last]] = False
     names: list[Any] = (tied if key is None else _keys(key, len(saved))[tied]).tolist()
-    drawn = sorted(
+    draw = sorted(
         range(len(tied)),
         key=lambda j: hashlib.blake2b(f"{random_state}:{names[j]!r}".encode()).digest(),
     )
-    kept[tied[drawn[: count - int(kept.sum())]]] = True
-    return kept
+    selected[tied[draw[: count - int(selected.sum())]]] = True
+    return selected
 
 
 def _keys(key: ArrayLike, n: int) -> np.ndarray:

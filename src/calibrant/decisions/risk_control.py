@@ -139,8 +139,8 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
                     f" {labels.shape}; pass one column for each label."
                 )
             record = read(np.zeros(len(values)), sample_weight=sample_weight)
-            held = slice(None) if record.kept is None else record.kept
-            values, labels = values[held], labels[held]
+            selection = slice(None) if record.kept is None else record.kept
+            values, labels = values[selection], labels[selection]
             row, label = np.nonzero(labels)
             count = labels.sum(axis=1)
             self._choose(
@@ -160,21 +160,21 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
             raise InputError("y must be the true labels, one a row; got None; pass them.")
         rows, ones = np.arange(len(record)), np.ones(len(record))
         if self.controls == "top_k":
-            own = record.values[rows, record.labels]
+            label_values = record.values[rows, record.labels]
             # Labels as probable as the true one may be listed before it.
             self._choose(
                 record,
                 cluster,
                 rows,
-                (record.values >= own[:, None]).sum(axis=1).astype(np.float64),
+                (record.values >= label_values[:, None]).sum(axis=1).astype(np.float64),
                 ones,
                 ones,
             )
             self.parameter_ = max(self.parameter_, 1.0)
         else:
             self.signal_, score = confidence_of(self.signal, record)
-            wrong = np.flatnonzero(record.correct == 0.0)
-            self._choose(record, cluster, wrong, score[wrong], ones[wrong], 1.0 - record.correct)
+            errors = np.flatnonzero(record.correct == 0.0)
+            self._choose(record, cluster, errors, score[errors], ones[errors], 1.0 - record.correct)
         self.classes_: np.ndarray = record.classes
         return self
 
@@ -190,24 +190,24 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
         row.
         """
         self._check()
-        at, lost = arrays.scores(parameters, "parameters"), _several(losses, "losses")
-        if lost.shape[1] != len(at) or (np.diff(at) <= 0.0).any():
+        grid, table = arrays.scores(parameters, "parameters"), _several(losses, "losses")
+        if table.shape[1] != len(grid) or (np.diff(grid) <= 0.0).any():
             raise InputError(
-                f"losses must have a column for each of the {len(at)} ascending parameters; got"
-                f" shape {lost.shape}; pass parameters in ascending order."
+                f"losses must have a column for each of the {len(grid)} ascending parameters; got"
+                f" shape {table.shape}; pass parameters in ascending order."
             )
-        if (np.diff(lost, axis=1) > 1e-12).any():
-            row = int(np.flatnonzero((np.diff(lost, axis=1) > 1e-12).any(axis=1))[0])
+        if (np.diff(table, axis=1) > 1e-12).any():
+            row = int(np.flatnonzero((np.diff(table, axis=1) > 1e-12).any(axis=1))[0])
             raise InputError(
                 f"losses must not rise with the parameter in any row; row {row} rises; the"
                 " expected loss cannot be controlled otherwise."
             )
-        record = read(np.zeros(len(lost)), sample_weight=sample_weight)
-        lost = lost if record.kept is None else lost[record.kept]
-        row, step = np.nonzero(np.diff(lost, axis=1) < 0.0)
-        drop = lost[row, step] - lost[row, step + 1]
-        self._choose(record, cluster, row, at[step + 1], drop, lost[:, 0])
-        self.parameter_, self.quantity_ = max(self.parameter_, float(at[0])), "given"
+        record = read(np.zeros(len(table)), sample_weight=sample_weight)
+        table = table if record.kept is None else table[record.kept]
+        row, step = np.nonzero(np.diff(table, axis=1) < 0.0)
+        drop = table[row, step] - table[row, step + 1]
+        self._choose(record, cluster, row, grid[step + 1], drop, table[:, 0])
+        self.parameter_, self.quantity_ = max(self.parameter_, float(grid[0])), "given"
         return self
 
     def predict_set(self, P: ArrayLike) -> np.ndarray:
@@ -219,9 +219,9 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
         self._only("top_k")
         values = read(P, inputs=self.inputs, classes=self.classes_).values
         first = np.argsort(-values, axis=1, kind="stable")[:, : int(self.parameter_)]
-        found = np.zeros(values.shape, dtype=bool)
-        np.put_along_axis(found, first, True, axis=1)
-        return found
+        sets = np.zeros(values.shape, dtype=bool)
+        np.put_along_axis(sets, first, True, axis=1)
+        return sets
 
     def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """Return (n,) booleans, whether each answer is accepted, for "accepted_and_wrong"."""
@@ -250,7 +250,7 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
 
     def _check(self) -> None:
         require_share("risk", self.risk)
-        require_option("controls", self.controls, [one for one in QUANTITIES if one != "given"])
+        require_option("controls", self.controls, [name for name in QUANTITIES if name != "given"])
 
     def _only(self, controls: str) -> None:
         if self.controls != controls:
@@ -288,16 +288,16 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
                 f"a risk of {self.risk:g} needs at least {least:,} {self.unit_}; got"
                 f" {self.n_:,.0f}; pass more, or allow more risk."
             )
-        found, lost = least_parameter(
+        best, total_loss = least_parameter(
             parameter, drop * times[row], float(times @ start), self.n_, self.risk
         )
-        if math.isnan(found):
+        if math.isnan(best):
             raise InputError(
                 f"no parameter has a mean loss of {self.risk:g} or less; allow more risk, or pass"
                 " a more cautious parameter."
             )
-        self.parameter_: float = found
-        self.mean_loss_: float = lost / self.n_
+        self.parameter_: float = best
+        self.mean_loss_: float = total_loss / self.n_
         self.quantity_: str = self.controls
 
 
@@ -416,27 +416,27 @@ def certified_settings(
         and np.ndim(cast(Any, losses)[0]) == 2
     ):
         several = [*cast(Any, losses)]
-    tables = [_table(each) for each in several]
+    tables = [_table(item) for item in several]
     risks = (
-        [float(each) for each in cast(Any, risk)]
+        [float(item) for item in cast(Any, risk)]
         if np.ndim(risk)
         else [float(cast(Any, risk))] * len(tables)
     )
-    for each in risks:
-        require_share("risk", each)
+    for item in risks:
+        require_share("risk", item)
     if len(risks) != len(tables) or len({table.shape for table in tables}) != 1:
         raise InputError(
             "risk must be one number, or one for each array of losses, all of one shape; got"
             f" {len(risks)} for arrays of shapes {[table.shape for table in tables]}; pass lists"
             " of equal length."
         )
-    weight, kept = weights(sample_weight, len(tables[0]))
+    weight, mask = weights(sample_weight, len(tables[0]))
     times = np.ones(len(tables[0])) if weight is None else repetitions(weight)
-    found = [
-        _tested(table if kept is None else table[kept], times, each)
-        for table, each in zip(tables, risks, strict=True)
+    results = [
+        _test_settings(table if mask is None else table[mask], times, item)
+        for table, item in zip(tables, risks, strict=True)
     ]
-    p_values, means, n = (np.stack(part) for part in zip(*found, strict=True))
+    p_values, means, n = (np.stack(part) for part in zip(*results, strict=True))
     together = p_values.max(axis=0)
     return CertifiedSettings(
         fixed_sequence(together, 1.0 - confidence, n_starts),
@@ -457,25 +457,29 @@ def _table(values: Any) -> np.ndarray:
     return table
 
 
-def _tested(
+def _test_settings(
     table: np.ndarray, times: np.ndarray, risk: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return (p-values, mean losses, rows), (m,) each; a setting without rows has a
     p-value of 1.
     """
-    known = ~np.isnan(table)
-    loss = np.where(known, table, 0.0)
-    n, total = times @ known, times @ loss
+    observed = ~np.isnan(table)
+    loss = np.where(observed, table, 0.0)
+    n, total = times @ observed, times @ loss
     test = binomial_p_value if np.isin(loss, (0.0, 1.0)).all() else hoeffding_bentkus
-    met = np.maximum(n, 1.0)
-    return np.where(n > 0.0, test(total, met, risk), 1.0), np.where(n > 0.0, total / met, np.nan), n
+    count = np.maximum(n, 1.0)
+    return (
+        np.where(n > 0.0, test(total, count, risk), 1.0),
+        np.where(n > 0.0, total / count, np.nan),
+        n,
+    )
 
 
 def _promise(risks: list[float], confidence: float, n: float, n_starts: int) -> Guarantee:
-    said = (
+    quantity = (
         "mean loss"
         if len(risks) == 1
-        else f"mean losses (the others at most {', '.join(f'{each:g}' for each in risks[1:])})"
+        else f"mean losses (the others at most {', '.join(f'{limit:g}' for limit in risks[1:])})"
     )
     assumes = (
         "rows are independent draws of one distribution, and the order of the settings is not"
@@ -484,5 +488,5 @@ def _promise(risks: list[float], confidence: float, n: float, n_starts: int) -> 
     method = f"learn then test, fixed sequence with {n_starts} start{'s' * (n_starts > 1)}"
     over = "new rows at all certified settings together"
     return Guarantee(
-        "pac", said, over, assumes, n, None, risks[0], confidence=confidence, method=method
+        "pac", quantity, over, assumes, n, None, risks[0], confidence=confidence, method=method
     )

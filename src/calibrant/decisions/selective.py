@@ -210,10 +210,10 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         self._check()
         if record.labels is None:
             raise InputError("y must be the true labels, one a row; got None; pass them.")
-        seen = np.unique(record.labels)
-        if len(seen) == 1:
+        present = np.unique(record.labels)
+        if len(present) == 1:
             raise InputError(
-                f"y must hold at least two classes; got {record.classes.tolist()[seen[0]]!r}"
+                f"y must hold at least two classes; got {record.classes.tolist()[present[0]]!r}"
                 " alone, which shows no errors on the others; fit it on rows of every class, or"
                 " pass scores and losses to fit_scores."
             )
@@ -249,21 +249,21 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         """
         self._check()
         values = arrays.scores(score)
-        lost = arrays.scores(loss, "loss", "unit")
+        losses = arrays.scores(loss, "loss", "unit")
         expected = None if predicted is None else arrays.scores(predicted, "predicted", "unit")
-        for name, other in (("loss", lost), ("predicted", expected)):
+        for name, other in (("loss", losses), ("predicted", expected)):
             if other is not None and other.shape != values.shape:
                 raise InputError(
                     f"{name} must have one number for each of the {len(values)} scores; got shape"
                     f" {other.shape}."
                 )
         record = counted_rows(len(values), sample_weight)
-        held = slice(None) if record.kept is None else record.kept
-        values, lost = values[held], lost[held]
+        selection = slice(None) if record.kept is None else record.kept
+        values, losses = values[selection], losses[selection]
         index = None if cluster is None else read_clusters(cluster, record)
-        expected = None if expected is None else expected[held]
-        copies = repeated_rows(values, values, lost) if index is None else None
-        self._certify(values, lost, repetitions(record.weights), index, expected, copies)
+        expected = None if expected is None else expected[selection]
+        copies = repeated_rows(values, values, losses) if index is None else None
+        self._certify(values, losses, repetitions(record.weights), index, expected, copies)
         return self
 
     def fit_counts(self, counts: ErrorCounts) -> Self:
@@ -271,7 +271,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         the data.
         """
         self._check()
-        self._certified(Blocks.of(*counts.rows(), self.bound == "betting"), "rows")
+        self._certify_blocks(Blocks.of(*counts.rows(), self.bound == "betting"), "rows")
         return self
 
     def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
@@ -317,12 +317,12 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     def guarantees_(self) -> list[Guarantee]:
         """All promises, which hold together."""
         proof = self.certificate_
-        lost = "error rate" if proof.quantity == "wrong" else "mean loss"
-        done = "accepted" if self.target == "answer" else "flagged"
+        rate = "error rate" if proof.quantity == "wrong" else "mean loss"
+        action = "accepted" if self.target == "answer" else "flagged"
         limits: dict[str, tuple[float | None, float | None]] = {
-            f"{lost} among {done} {proof.unit}": (None, self.risk),
+            f"{rate} among {action} {proof.unit}": (None, self.risk),
             "share of events that are flagged": (self.recall, None),
-            f"share of {proof.unit} that are {done}": (self.accepted_share, None),
+            f"share of {proof.unit} that are {action}": (self.accepted_share, None),
         }
         return [
             Guarantee(
@@ -336,8 +336,8 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     def _check(self) -> None:
         for name in ("risk", "confidence"):
             require_share(name, getattr(self, name))
-        asked = [name for name in ("accepted_share", "recall") if getattr(self, name) is not None]
-        for name in asked:
+        shares = [name for name in ("accepted_share", "recall") if getattr(self, name) is not None]
+        for name in shares:
             require_share(name, getattr(self, name))
         require_option("bound", self.bound, ("auto", *get_args(Test)))
         require_option("when_uncertain", self.when_uncertain, ("raise", "accept_none"))
@@ -346,9 +346,9 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
                 f"recall takes alerts of one class; got recall={self.recall:g} with"
                 ' target="answer"; pass target="event", or leave recall out.'
             )
-        if asked and self.when_uncertain == "accept_none":
+        if shares and self.when_uncertain == "accept_none":
             raise InputError(
-                f'{asked[0]} and when_uncertain="accept_none" exclude each other: a rule that'
+                f'{shares[0]} and when_uncertain="accept_none" exclude each other: a rule that'
                 " accepts nothing has no such share; leave one out."
             )
 
@@ -367,16 +367,16 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         """
         accepted = weight * (score > self.threshold_)
         answers = np.bincount(record.predicted, accepted, record.n_classes)
-        wrong = np.bincount(record.predicted, accepted * (record.correct < 0.5), record.n_classes)
+        errors = np.bincount(record.predicted, accepted * (record.correct < 0.5), record.n_classes)
         level = 1.0 - (1.0 - SURELY) / record.n_classes
-        least = clopper_pearson(wrong, answers, level)[0]
+        least = clopper_pearson(errors, answers, level)[0]
         worst = int(np.argmax(least))
         if not least[worst] > self.risk:
             return ""
         target = "event" if record.n_classes == 2 and worst == 1 else record.classes.tolist()[worst]
         return (
             f"Of the {answers[worst]:,.0f} that are predicted as {record.classes[worst]},"
-            f" {percent(wrong[worst] / answers[worst])} are wrong: target={target!r} limits the"
+            f" {percent(errors[worst] / answers[worst])} are wrong: target={target!r} limits the"
             " errors among these."
         )
 
@@ -405,12 +405,12 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
             )
         score, loss, weight = score[rows], loss[rows], weight[rows]
         predicted = None if predicted is None else predicted[rows]
-        self._certified(
+        self._certify_blocks(
             Blocks.of(score, loss, weight, self.bound == "betting", predicted),
             "rows" if cluster is None else "clusters",
         )
 
-    def _certified(self, blocks: Blocks, unit: Literal["rows", "clusters"]) -> None:
+    def _certify_blocks(self, blocks: Blocks, unit: Literal["rows", "clusters"]) -> None:
         # A threshold on the user's own scores does not apply to an earlier fit's.
         for name in ("signal_", "classes_", "note_"):
             vars(self).pop(name, None)
@@ -425,7 +425,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
                 f"{option} needs losses of 0 and 1; got others; leave it out, or pass right and"
                 " wrong."
             )
-        place, each, reason = self._searched(blocks, delta, test, unit)
+        place, failure, reason = self._search(blocks, delta, test, unit)
         if reason and self.when_uncertain == "raise":
             raise InputError(reason)
         if reason:
@@ -435,11 +435,11 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         self.n_: float = blocks.n
         self.accepted_: float = 0.0 if reason else float(blocks.covered[place])
         self.errors_: float = 0.0 if reason else float(blocks.lost[place])
-        self.bound_: float = math.nan if reason else upper_bound(blocks, place, each, test)
+        self.bound_: float = math.nan if reason else upper_bound(blocks, place, failure, test)
         self.test_: Test = test
         self.unit_: Literal["rows", "clusters"] = unit
 
-    def _searched(
+    def _search(
         self, blocks: Blocks, delta: float, test: Test, unit: Literal["rows", "clusters"]
     ) -> tuple[int, float, str]:
         """Return (the last block accepted, the failure probability of its test, the reason if
@@ -448,17 +448,21 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         share = self.accepted_share
         least = 1.0 if share is None else float(share_count(blocks.n, delta, share))
         starts = starts_of(blocks, self.risk, delta, test, least)
-        place, each = certified_place(blocks, self.risk, starts, test)
+        place, failure = certified_place(blocks, self.risk, starts, test)
         if place < 0:
             search = Search(blocks, starts, least, self.risk, self.confidence, delta, test, unit)
-            return place, each, uncertified(search)
+            return place, failure, uncertified(search)
         if self.recall is None:
-            return place, each, ""
+            return place, failure, ""
         hits = blocks.covered - blocks.lost
-        needed = share_count(float(hits[-1]), delta, self.recall)
-        if hits[place] >= needed:
-            return place, each, ""
-        return place, each, unrecalled(self.recall, self.risk, hits[place], hits[-1], needed)
+        needed_hits = share_count(float(hits[-1]), delta, self.recall)
+        if hits[place] >= needed_hits:
+            return place, failure, ""
+        return (
+            place,
+            failure,
+            unrecalled(self.recall, self.risk, hits[place], hits[-1], needed_hits),
+        )
 
 
 @trial.register

@@ -41,7 +41,7 @@ from calibrant.decisions.set_scores import (
     Scorer,
     SetScore,
     TopK,
-    chosen_raps,
+    best_raps,
 )
 from calibrant.errors import InputError, SparseDataWarning, warn
 
@@ -148,8 +148,8 @@ class SetRule(Saved):
         empty = np.flatnonzero(~out.any(axis=1)) if never_empty else np.zeros(0, dtype=np.intp)
         if len(empty):
             score = self.scorer.of_all(record.take(empty))
-            own = None if mass is None else mass[empty]
-            p = self._p_values(score, None, None if cells is None else cells.taken(empty), own)
+            masses = None if mass is None else mass[empty]
+            p = self._p_values(score, None, None if cells is None else cells.subset(empty), masses)
             # Of several such classes, the least strange.
             score[p < p.max(axis=1, keepdims=True)] = np.inf
             out[empty] = score == score.min(axis=1, keepdims=True)
@@ -186,20 +186,22 @@ class SetRule(Saved):
         self, score: np.ndarray, u: np.ndarray | None, cells: Cells | None, mass: np.ndarray | None
     ) -> np.ndarray:
         columns = self._columns(score.shape[1])
-        new = np.ones((len(score), 1)) if mass is None else mass[:, None]
+        new_mass = np.ones((len(score), 1)) if mass is None else mass[:, None]
         if cells is None and columns is not None:
             out = np.empty(score.shape)
             for cell in np.unique(columns):
-                own = slice(None) if len(columns) == 1 else np.flatnonzero(columns == cell)
-                out[:, own] = self.held.p_values(score[:, own], int(cell), u, new)
+                index = slice(None) if len(columns) == 1 else np.flatnonzero(columns == cell)
+                out[:, index] = self.held.p_values(score[:, index], int(cell), u, new_mass)
             return out
         assert cells is not None
         out = np.full(score.shape, -np.inf)
         for cell in np.unique(cells.cell):
-            own = cells.row[cells.cell == cell]
-            out[own] = np.maximum(
-                out[own],
-                self.held.p_values(score[own], int(cell), None if u is None else u[own], new[own]),
+            index = cells.row[cells.cell == cell]
+            out[index] = np.maximum(
+                out[index],
+                self.held.p_values(
+                    score[index], int(cell), None if u is None else u[index], new_mass[index]
+                ),
             )
         # A row of a new group has no calibration scores to compare with.
         return np.where(out < 0.0, 1.0 if u is None else u, out)
@@ -219,15 +221,15 @@ CHOSEN_ON = 5_000
 
 def inputs_for(inputs: Inputs, calibrator: Any) -> Inputs:
     """Return the scale of P: the one that the calibrator reads, if it states one."""
-    read: Inputs | None = getattr(calibrator, "inputs", None)
-    if read is None or read == inputs or not is_fitted(calibrator):
-        return "logit" if read == "logit" else inputs
+    scale: Inputs | None = getattr(calibrator, "inputs", None)
+    if scale is None or scale == inputs or not is_fitted(calibrator):
+        return "logit" if scale == "logit" else inputs
     if inputs == "logit":
         raise InputError(
             'inputs must be what the calibrator was fitted on, "probability"; got "logit"; '
             "leave inputs out, or fit the calibrator on logits."
         )
-    return read
+    return scale
 
 
 @dataclass(frozen=True)
@@ -265,24 +267,24 @@ class SetRows:
             )
         if not uses:
             return cls({"certificate": record}, np.arange(len(record)))
-        found = dealt(record, [share / len(uses)] * len(uses) + [1.0 - share], random_state)
+        splits = dealt(record, [share / len(uses)] * len(uses) + [1.0 - share], random_state)
         parts = [
             record.take(rows) if record.weight is None else record.take(rows).weighted(count)
-            for rows, count in found
+            for rows, count in splits
         ]
-        return cls(dict(zip([*uses, "certificate"], parts, strict=True)), found[-1][0])
+        return cls(dict(zip([*uses, "certificate"], parts, strict=True)), splits[-1][0])
 
     @property
     def sizes(self) -> dict[str, float]:
         """Number of rows of each use."""
         return {use: float(part.weights.sum()) for use, part in self.parts.items()}
 
-    def calibrator(self, given: Calibrator | None) -> Calibrator | None:
+    def calibrator(self, calibrator: Calibrator | None) -> Calibrator | None:
         """Return the calibrator, fitted on its own rows if it has some."""
         return (
-            given
-            if given is None or "calibrator" not in self.parts
-            else fit_clone(given, self.parts["calibrator"])
+            calibrator
+            if calibrator is None or "calibrator" not in self.parts
+            else fit_clone(calibrator, self.parts["calibrator"])
         )
 
     def raps(self, scorer: Scorer, level: float) -> tuple[float, int]:
@@ -290,8 +292,8 @@ class SetRows:
         part = self.parts["penalty"].take(slice(0, CHOSEN_ON))
         blocks = list(scorer.blocks(part))
         P, u = np.concatenate([P for _, P, _ in blocks]), np.concatenate([u for _, _, u in blocks])
-        found = chosen_raps(P, part.strata, part.weights, u, level)
-        return found.penalty, found.free
+        choice = best_raps(P, part.strata, part.weights, u, level)
+        return choice.penalty, choice.free
 
     def class_cells(self, scorer: Scorer, level: float, seed: int) -> np.ndarray | None:
         """Return (K,) cells of the classes, where similar ones share theirs; 0 is the cell of all
@@ -306,22 +308,27 @@ class SetRows:
 
 
 def fitted(
-    rule: SetRule, found: SetRows, cells: Cells, level: float, *, weighted: bool = False
+    rule: SetRule, split: SetRows, cells: Cells, level: float, *, weighted: bool = False
 ) -> SetRule:
     """Return the rule with its learned and chosen parts, and the scores of the certificate rows;
     ``cells`` are those of all rows.
     """
-    rule = replace(rule, calibrator=found.calibrator(rule.calibrator))
-    if "penalty" in found.parts:
-        rule = replace(rule, raps=found.raps(rule.scorer, level))
-    own = found.parts["certificate"]
-    rule = replace(rule, class_cells=found.class_cells(rule.scorer, level, rule.seed))
-    cells = cells.taken(found.rows).of_classes(own, rule.class_cells)
-    score, shares = rule.scorer.of_labels(own)[cells.row], weighted or own.cluster is not None
+    rule = replace(rule, calibrator=split.calibrator(rule.calibrator))
+    if "penalty" in split.parts:
+        rule = replace(rule, raps=split.raps(rule.scorer, level))
+    certificate = split.parts["certificate"]
+    rule = replace(rule, class_cells=split.class_cells(rule.scorer, level, rule.seed))
+    cells = cells.subset(split.rows).of_classes(certificate, rule.class_cells)
+    score, shares = (
+        rule.scorer.of_labels(certificate)[cells.row],
+        weighted or certificate.cluster is not None,
+    )
     return replace(
         rule,
         cells=cells.names,
-        held=CellScores.of(score, _masses(own, cells), cells.cell, len(cells.names), shares=shares),
+        held=CellScores.of(
+            score, _masses(certificate, cells), cells.cell, len(cells.names), shares=shares
+        ),
     )
 
 

@@ -30,7 +30,7 @@ __all__ = [
     "Scorer",
     "SetScore",
     "TopK",
-    "chosen_raps",
+    "best_raps",
 ]
 
 ScoreName = Literal["lac", "aps", "raps", "margin", "top_k", "ordered"]
@@ -112,7 +112,7 @@ class Raps:
         return mass + self.penalty * np.maximum(rank - self.free, 0) if self.penalty > 0.0 else mass
 
 
-def chosen_raps(
+def best_raps(
     P: np.ndarray, labels: np.ndarray, weight: np.ndarray, u: np.ndarray, level: float
 ) -> Raps:
     """Choose the penalty and the number of free ranks with the smallest mean set on these rows; the
@@ -122,20 +122,20 @@ def chosen_raps(
     above, tied, rank = mass_of_labels(exact, labels)
     mass: np.ndarray = np.cumsum(np.bincount(rank, weights=weight))
     usual = int(np.count_nonzero(mass < level * mass[-1] * (1.0 - 1e-12)))
-    own, ranked = above + u * tied, np.sort(exact, axis=1)[:, ::-1]
+    label_mass, ranked = above + u * tied, np.sort(exact, axis=1)[:, ::-1]
     place = np.asarray(range(1, P.shape[1] + 1))
     total: np.ndarray = np.cumsum(ranked, axis=1)
-    every = np.asfortranarray(total - ranked + u[:, None] * ranked)
-    least = every.min(axis=0)
+    all_scores = np.asfortranarray(total - ranked + u[:, None] * ranked)
+    least = all_scores.min(axis=0)
 
     def mean_size(score: Raps) -> float:
-        found = own + score.penalty * np.maximum(rank - score.free, 0)
-        order = np.argsort(found, kind="stable")
-        limit = order_statistic(found[order], np.cumsum(weight[order]), level)
+        scores = label_mass + score.penalty * np.maximum(rank - score.free, 0)
+        order = np.argsort(scores, kind="stable")
+        limit = order_statistic(scores[order], np.cumsum(weight[order]), level)
         room = limit - score.penalty * np.maximum(place - score.free, 0)
         # Beyond the largest rank that any row can hold, no row has a score.
         last = int(np.count_nonzero(least <= room))
-        return float(weight @ np.count_nonzero(every[:, :last] <= room[:last], axis=1))
+        return float(weight @ np.count_nonzero(all_scores[:, :last] <= room[:last], axis=1))
 
     free = sorted({*FREE, usual})
     return min(
@@ -223,9 +223,9 @@ class Margin:
 
     def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return (n,) scores of one class a row."""
-        own = P[np.arange(len(P)), labels]
+        p = P[np.arange(len(P)), labels]
         second, first = _two_largest(P)
-        return np.where(own == first, second, first) - own
+        return np.where(p == first, second, first) - p
 
     def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return (n, K) scores."""
@@ -257,8 +257,8 @@ class TopK:
 
     def of_labels(self, P: np.ndarray, labels: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return (n,) scores of one class a row."""
-        own = P[np.arange(len(P)), labels]
-        return np.count_nonzero(own[:, None] <= P, axis=1).astype(np.float64)
+        p = P[np.arange(len(P)), labels]
+        return np.count_nonzero(p[:, None] <= P, axis=1).astype(np.float64)
 
     def of_all(self, P: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Return (n, K) scores."""
@@ -315,9 +315,9 @@ class Ordered:
         place: np.ndarray = padded.argmax(axis=1)
         low, high = place - 1, place + 1
         for _ in range(P.shape[1]):
-            own = padded[rows, place]
-            out[rows, place - 1] = mass + u * own
-            mass += own
+            p = padded[rows, place]
+            out[rows, place - 1] = mass + u * p
+            mass += p
             down = padded[rows, low] >= padded[rows, high]
             place = np.where(down, low, high)
             low, high = low - down, high + ~down

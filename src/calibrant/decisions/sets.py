@@ -231,25 +231,25 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         """Fit on a record of predictions and labels; ``weighted`` says that its weights do not
         count rows.
         """
-        given = self._given()
+        calibrator = self._checked_calibrator()
         uses = {
-            "calibrator": given is not None and not is_fitted(given),
+            "calibrator": calibrator is not None and not is_fitted(calibrator),
             "penalty": self.score == "raps" and self.penalty is None,
             "similar classes": self.by == "similar_classes",
         }
         cells = rows_of_cells(self.by, record, groups)
-        found = SetRows.of(
+        split = SetRows.of(
             record,
             [use for use, needed in uses.items() if needed],
             self.fit_share,
             self.random_state,
             weighted=weighted,
         )
-        unfitted = SetRule.unfitted(self, given, self.by)
-        rule = fitted(unfitted, found, cells, self.level, weighted=weighted)
-        n = n_units(found.parts["certificate"], weighted=weighted)
+        unfitted = SetRule.unfitted(self, calibrator, self.by)
+        rule = fitted(unfitted, split, cells, self.level, weighted=weighted)
+        n = n_units(split.parts["certificate"], weighted=weighted)
         self.weighted_ = weighted
-        return self._keep(rule, record.classes, found.sizes, n)
+        return self._keep(rule, record.classes, split.sizes, n)
 
     def state(
         self,
@@ -269,7 +269,7 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         """
         record = self._labelled(P, y, cluster, sample_weight, X)
         return counted(
-            self._one_pass(), record, rows_of_cells(self.by, record, groups), _settings(self)
+            self._one_pass_rule(), record, rows_of_cells(self.by, record, groups), _settings(self)
         )
 
     def fit_state(self, state: ScoreCounts) -> Self:
@@ -277,7 +277,9 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         options.
         """
         self.weighted_ = False
-        rule = replace(self._one_pass(), cells=state.cells, held=state.cell_scores(_settings(self)))
+        rule = replace(
+            self._one_pass_rule(), cells=state.cells, held=state.cell_scores(_settings(self))
+        )
         return self._keep(
             rule, array_of(state.settings["classes"]), {"certificate": state.n}, state.n
         )
@@ -349,18 +351,18 @@ class ConformalSets(Promised, Saved, BaseEstimator):
     def guarantee_(self) -> Guarantee:
         """The coverage that the sets promise, with its assumptions."""
         require_fitted(self, "rule_")
-        given = self.rule_.calibrator is not None and "calibrator" not in self.split_
+        prefitted = self.rule_.calibrator is not None and "calibrator" not in self.split_
         return set_promise(
             self.rule_.held,
             self.level,
             self.by,
             self.n_,
             exact=not self.never_empty,
-            given=given,
+            prefitted=prefitted,
             weighted=self.weighted_,
         )
 
-    def _given(self) -> Calibrator | None:
+    def _checked_calibrator(self) -> Calibrator | None:
         require_options(
             self.score,
             self.level,
@@ -378,10 +380,10 @@ class ConformalSets(Promised, Saved, BaseEstimator):
             )
         return None if self.calibrator is None else as_calibrator(self.calibrator, fitted=True)
 
-    def _one_pass(self) -> SetRule:
-        given = self._given()
+    def _one_pass_rule(self) -> SetRule:
+        calibrator = self._checked_calibrator()
         if (
-            (given is not None and not is_fitted(given))
+            (calibrator is not None and not is_fitted(calibrator))
             or (self.score == "raps" and self.penalty is None)
             or self.by == "similar_classes"
         ):
@@ -389,7 +391,7 @@ class ConformalSets(Promised, Saved, BaseEstimator):
                 "state fits nothing, so it needs a fitted calibrator, penalty= and k_reg= for"
                 " raps, and no similar classes; pass these, or call fit."
             )
-        return SetRule.unfitted(self, given, self.by)
+        return SetRule.unfitted(self, calibrator, self.by)
 
     def _keep(self, rule: SetRule, classes: np.ndarray, sizes: dict[str, float], n: float) -> Self:
         self.rule_: SetRule = rule
@@ -404,7 +406,7 @@ class ConformalSets(Promised, Saved, BaseEstimator):
 
     def _labelled(self, P: Any, y: Any, cluster: Any, sample_weight: Any, X: Any) -> Predictions:
         # Without a calibrator the scoring pass checks the rows too.
-        known: dict[str, Any] = {
+        options: dict[str, Any] = {
             "classes": self.classes,
             "X": X,
             "sample_weight": sample_weight,
@@ -412,7 +414,7 @@ class ConformalSets(Promised, Saved, BaseEstimator):
         }
         inputs = inputs_for(self.inputs, self.calibrator)
         return clustered(
-            read_labelled(y, P, inputs=inputs, check_values=self.calibrator is not None, **known),
+            read_labelled(y, P, inputs=inputs, check_values=self.calibrator is not None, **options),
             cluster,
         )
 
@@ -435,10 +437,10 @@ def _settings(sets: ConformalSets) -> dict[str, Any]:
 @trial.register
 def _(sets: ConformalSets) -> None:
     rule = sets.rule_
-    held: Any = rule.calibrator
+    calibrator: Any = rule.calibrator
     # An InputError would pass: a trial may refuse its made rows.
-    if not (held is None or isinstance(held, DomainCalibrator)):
-        raise ValueError(f"its calibrator is a {type(held).__name__}")
+    if not (calibrator is None or isinstance(calibrator, DomainCalibrator)):
+        raise ValueError(f"its calibrator is a {type(calibrator).__name__}")
     str(sets.guarantee_)
     inputs = inputs_for(sets.inputs, rule.calibrator)
     P = trial_rows(len(sets.classes_), inputs)

@@ -90,7 +90,7 @@ class DecisionThreshold(Shown, Result):
 
     def _card(self) -> Card:
         flags = f"{self.flagged:g} of {self.n:g} rows, {self.true_positives:g} of them events"
-        others = f"none {self.cost_of_none:.4g}, all {self.cost_of_all:.4g}"
+        alternatives = f"none {self.cost_of_none:.4g}, all {self.cost_of_all:.4g}"
         interval = f"{100.0 * self.level:g} % interval [{self.low:.4g}, {self.high:.4g}]"
         return Card(
             f"Act from a calibrated risk of {self.risk:.4g}: a score of {self.score:.4g},"
@@ -100,7 +100,7 @@ class DecisionThreshold(Shown, Result):
             "act",
             tiles=[
                 Tile("flags", percent(self.flagged / self.n), f"{flags} ({self.evaluation})"),
-                Tile("costs a row", f"{self.expected_cost:.4g}", f"flagging {others}"),
+                Tile("costs a row", f"{self.expected_cost:.4g}", f"flagging {alternatives}"),
                 Tile("net benefit", f"{self.net_benefit:.4g}", "true positives a row"),
             ],
         )
@@ -207,14 +207,16 @@ def decision_threshold(
     if is_fitted(calibrator):
         evaluation, calibrated = "as given", calibrator.predict_record(pair)
     else:
-        found = cross_fit(calibrator, pair, n_splits=n_splits, random_state=random_state)
-        evaluation, calibrated = "out-of-fold", found.result
-        calibrator = fit_clone(calibrator, pair) if found.fitted is None else found.fitted
+        out_of_fold = cross_fit(calibrator, pair, n_splits=n_splits, random_state=random_state)
+        evaluation, calibrated = "out-of-fold", out_of_fold.result
+        calibrator = (
+            fit_clone(calibrator, pair) if out_of_fold.fitted is None else out_of_fold.fitted
+        )
     score, low, high = _score(pair, calibrator, risk, level)
     weight, hit = pair.weights, pair.labels == 1
     acted = np.asarray(calibrated)[:, 1] >= risk
     n, events = float(weight.sum()), float(weight @ hit)
-    right, flagged = float(weight @ (acted & hit)), float(weight @ acted)
+    n_hits, flagged = float(weight @ (acted & hit)), float(weight @ acted)
 
     def cost(true_positives: float, flagged: float) -> float:
         return (
@@ -234,11 +236,11 @@ def decision_threshold(
         evaluation,
         n,
         flagged,
-        right,
-        cost(right, flagged),
+        n_hits,
+        cost(n_hits, flagged),
         cost(0.0, 0.0),
         cost(events, n),
-        net_benefit(right, flagged - right, n, risk),
+        net_benefit(n_hits, flagged - n_hits, n, risk),
     )
 
 
@@ -445,8 +447,8 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
         values = arrays.scores(score)
         hit = naming("correct", "event")(arrays.binary_outcomes)(event, len(values)) == 1.0
         counted = counted_rows(len(values), sample_weight)
-        held = slice(None) if counted.kept is None else counted.kept
-        self._certify(values[held], hit[held], counted, cluster)
+        selection = slice(None) if counted.kept is None else counted.kept
+        self._certify(values[selection], hit[selection], counted, cluster)
         return self
 
     def decide(self, P: ArrayLike) -> np.ndarray:
@@ -458,8 +460,8 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
         """Return the decisions for scores."""
         require_fitted(self, "high_")
         values = arrays.scores(score)
-        none = values < self.low_ if self.low_ != self.high_ else values <= self.low_
-        return np.where(values > self.high_, 1, np.where(none, 0, -1))
+        negative = values < self.low_ if self.low_ != self.high_ else values <= self.low_
+        return np.where(values > self.high_, 1, np.where(negative, 0, -1))
 
     @property
     def guarantees_(self) -> list[Guarantee]:
@@ -479,23 +481,23 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
                 confidence=self.confidence,
                 method="exact binomial, one order statistic",
             )
-            for name, rate in self._asked().items()
+            for name, rate in self._limits().items()
         ]
 
-    def _asked(self) -> dict[str, float]:
+    def _limits(self) -> dict[str, float]:
         rates = {
             "false_positive_rate": self.false_positive_rate,
             "false_negative_rate": self.false_negative_rate,
         }
-        asked = {name: rate for name, rate in rates.items() if rate is not None}
-        for name, rate in (*asked.items(), ("confidence", self.confidence)):
+        limits = {name: rate for name, rate in rates.items() if rate is not None}
+        for name, rate in (*limits.items(), ("confidence", self.confidence)):
             require_share(name, rate)
-        if not asked:
+        if not limits:
             raise InputError(
                 "false_positive_rate or false_negative_rate must be a number; got None for both;"
                 " pass one."
             )
-        return asked
+        return limits
 
     def _score(self, record: Predictions) -> np.ndarray:
         place = record.position(self.target)
@@ -510,7 +512,7 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
     ) -> None:
         # A threshold on the user's own scores does not apply to probabilities.
         vars(self).pop("classes_", None)
-        asked, weight = self._asked(), repetitions(record.weights)
+        limits, weight = self._limits(), repetitions(record.weights)
         index = None if cluster is None else read_clusters(cluster, record)
         self.unit_: Any = "rows" if cluster is None else "clusters"
         for name, kind in (("an event", event), ("none", ~event)):
@@ -522,22 +524,22 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
         of_kind = [_rows(score, kind, weight, index) for kind in (~event, event)]
         self.n_negative_, self.n_positive_ = (float(w.sum()) for _, w in of_kind)
         delta, ends = (
-            (1.0 - self.confidence) / len(asked),
+            (1.0 - self.confidence) / len(limits),
             {"false_positive_rate": np.inf, "false_negative_rate": -np.inf},
         )
         for (name, end), (values, times), side in zip(
             ends.items(), of_kind, (1.0, -1.0), strict=True
         ):
-            rate = asked.get(name)
+            rate = limits.get(name)
             ends[name] = (
                 end
                 if rate is None
                 else side * _end(side * values, times, rate, delta, self.confidence, self.unit_)
             )
         high, low = ends["false_positive_rate"], ends["false_negative_rate"]
-        if len(asked) == 1:
+        if len(limits) == 1:
             high = low = (
-                high if "false_positive_rate" in asked else float(np.nextafter(low, -np.inf))
+                high if "false_positive_rate" in limits else float(np.nextafter(low, -np.inf))
             )
         elif high <= low:
             # Ties with a threshold stay open; if both thresholds are equal, the scores on either

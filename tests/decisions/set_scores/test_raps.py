@@ -1,6 +1,6 @@
 import numpy as np
 
-from calibrant.decisions.set_scores import PENALTIES, Aps, Raps, chosen_raps
+from calibrant.decisions.set_scores import PENALTIES, Aps, Raps, best_raps
 
 
 def test_ranks_beyond_the_free_ones_cost():
@@ -35,7 +35,7 @@ def test_a_long_noisy_tail_is_penalised():
     P = rng.dirichlet(np.ones(100), 1000) * np.where(spread, 0.8, 0.05)[:, None]
     said = np.where(~spread & (rng.random(1000) < 0.25), (y + 1) % 100, y)
     P[np.arange(1000), said] += np.where(spread, 0.2, 0.95)
-    found = chosen_raps(P, y, np.ones(1000), rng.random(1000), 0.8)
+    found = best_raps(P, y, np.ones(1000), rng.random(1000), 0.8)
     assert found.penalty > 0.0
     assert found.free == 1
 
@@ -59,7 +59,7 @@ def test_the_smallest_mean_set_of_all_that_are_tried():
                 own = np.repeat(score.of_labels(P, y, u), weight.astype(int))
                 limit = np.sort(own)[int(np.ceil(0.8 * (len(own) + 1))) - 1]
                 sizes[penalty, free] = weight @ (score.of_all(P, u) <= limit).sum(axis=1)
-        found = chosen_raps(P, y, weight, u, 0.8)
+        found = best_raps(P, y, weight, u, 0.8)
         assert sizes[found.penalty, found.free] == min(sizes.values())
         chosen.add((found.penalty, found.free))
     assert len(chosen) > 4
