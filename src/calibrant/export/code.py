@@ -135,14 +135,14 @@ def program(expression: Expression, language: Language, name: str) -> Program:
 def _helpers(language: Language, name: str, body: str) -> str:
     """Return the helpers that the body calls; unused ones would cause compiler warnings."""
     parts = [part for part in re.split(r"(?m)^(?=\$(?:index|number|nothing) )", HELPERS) if part]
-    called = {part: part.partition("(")[0].split()[-1].replace("NAME", name) for part in parts}
-    wanted = {own for own in called.values() if f"{own}(" in body}
-    wanted |= {f"{name}_count"} if f"{name}_line" in wanted else set()
-    text = "".join(part for part, own in called.items() if own in wanted)
+    functions = {part: part.partition("(")[0].split()[-1].replace("NAME", name) for part in parts}
+    used = {function for function in functions.values() if f"{function}(" in body}
+    used |= {f"{name}_count"} if f"{name}_line" in used else set()
+    text = "".join(part for part, function in functions.items() if function in used)
     # In a language without declared types the words are empty, and their space is dropped too.
     spaced = {
-        word: f"{said} " if said and said[-1] != "*" else said
-        for word, said in language.words.items()
+        word: f"{spelling} " if spelling and spelling[-1] != "*" else spelling
+        for word, spelling in language.words.items()
         if word != "math"
     }
     text = re.sub(r"\$(\w+) ", lambda word: spaced[word[1]], text)
@@ -162,10 +162,10 @@ class _Writer:
         elif node.op == "constant":
             self.names[id(node)] = self.table(j, "c", node.constants["values"])
         else:
-            own = f"v{j}"
-            self.names[id(node)] = own
-            self.body.append(self.language.array.format(name=own, width=node.width))
-            self.body.extend(self.statements(j, own, node))
+            array = f"v{j}"
+            self.names[id(node)] = array
+            self.body.append(self.language.array.format(name=array, width=node.width))
+            self.body.extend(self.statements(j, array, node))
 
     def table(self, j: int, kind: str, values: np.ndarray) -> str:
         name = f"{self.name}_{kind}{j}"
@@ -180,87 +180,87 @@ class _Writer:
         """Return the k-th entry of a node, or its only one."""
         return f"{self.names[id(node)]}[{'k' if node.width > 1 else '0'}]"
 
-    def statements(self, j: int, own: str, node: Expression) -> Iterator[str]:
-        """Yield lines that fill the array ``own``."""
+    def statements(self, j: int, array: str, node: Expression) -> Iterator[str]:
+        """Yield lines that fill ``array``."""
         if node.op in ENTRYWISE:
             operands = dict(zip("xyz", map(self.entry, node.of), strict=False))
             yield self.loop(
                 node.width,
-                f"{own}[k] ="
+                f"{array}[k] ="
                 f" {ENTRYWISE[node.op].format(m=self.language.words['math'], **operands)};",
             )
         elif node.op in BY_HELPER:
-            yield f"{self.name}_{node.op}({self.names[id(node.of[0])]}, {own}, {node.width});"
+            yield f"{self.name}_{node.op}({self.names[id(node.of[0])]}, {array}, {node.width});"
         else:
-            yield from getattr(self, f"write_{node.op}")(j, own, node)
+            yield from getattr(self, f"write_{node.op}")(j, array, node)
 
-    def write_clip(self, j: int, own: str, node: Expression) -> Iterator[str]:
+    def write_clip(self, j: int, array: str, node: Expression) -> Iterator[str]:
         x, low, high = self.entry(node.of[0]), node.constants["low"], node.constants["high"]
         text = f"{x} < {_number(low)} ? {_number(low)} : {x}"
         if np.isfinite(high):
             text = f"{x} > {_number(high)} ? {_number(high)} : ({text})"
-        yield self.loop(node.width, f"{own}[k] = {text};")
+        yield self.loop(node.width, f"{array}[k] = {text};")
 
-    def write_matrix(self, j: int, own: str, node: Expression) -> Iterator[str]:
+    def write_matrix(self, j: int, array: str, node: Expression) -> Iterator[str]:
         A, b = (
             self.table(j, "a", node.constants["matrix"]),
             self.table(j, "b", node.constants["shift"]),
         )
         x, n = self.names[id(node.of[0])], node.of[0].width
         inner = (
-            f"for ({self.language.words['i']} i = 0; i < {n}; i++) {own}[k] += {A}[k * {n} + i] *"
+            f"for ({self.language.words['i']} i = 0; i < {n}; i++) {array}[k] += {A}[k * {n} + i] *"
             f" {x}[i];"
         )
-        yield self.loop(node.width, f"{{ {own}[k] = {b}[k]; {inner} }}")
+        yield self.loop(node.width, f"{{ {array}[k] = {b}[k]; {inner} }}")
 
-    def write_interpolate(self, j: int, own: str, node: Expression) -> Iterator[str]:
+    def write_interpolate(self, j: int, array: str, node: Expression) -> Iterator[str]:
         c = node.constants
         knots, values = self.table(j, "x", c["knots"]), self.table(j, "y", c["values"])
         ends = f"{_number(c['before'])}, {_number(c['after'])}"
         yield self.loop(
             node.width,
-            f"{own}[k] = {self.name}_line({self.entry(node.of[0])}, {knots}, {values},"
+            f"{array}[k] = {self.name}_line({self.entry(node.of[0])}, {knots}, {values},"
             f" {len(c['knots'])}, {ends});",
         )
 
-    def write_step(self, j: int, own: str, node: Expression) -> Iterator[str]:
+    def write_step(self, j: int, array: str, node: Expression) -> Iterator[str]:
         c = node.constants
         edges, values = self.table(j, "x", c["edges"]), self.table(j, "y", c["values"])
         count = (
             f"{self.name}_count({self.entry(node.of[0])}, {edges}, {len(c['edges'])},"
             f" {int(c['closed'])})"
         )
-        yield self.loop(node.width, f"{own}[k] = {values}[{count}];")
+        yield self.loop(node.width, f"{array}[k] = {values}[{count}];")
 
-    def write_gather(self, j: int, own: str, node: Expression) -> Iterator[str]:
+    def write_gather(self, j: int, array: str, node: Expression) -> Iterator[str]:
         table = self.table(j, "t", node.constants["table"])
         row = self.language.index.format(x=f"{self.names[id(node.of[0])]}[0]")
-        yield self.loop(node.width, f"{own}[k] = {table}[{row} * {node.width} + k];")
+        yield self.loop(node.width, f"{array}[k] = {table}[{row} * {node.width} + k];")
 
-    def write_column(self, j: int, own: str, node: Expression) -> Iterator[str]:
-        yield f"{own}[0] = {self.names[id(node.of[0])]}[{node.constants['index']}];"
+    def write_column(self, j: int, array: str, node: Expression) -> Iterator[str]:
+        yield f"{array}[0] = {self.names[id(node.of[0])]}[{node.constants['index']}];"
 
-    def write_join(self, j: int, own: str, node: Expression) -> Iterator[str]:
+    def write_join(self, j: int, array: str, node: Expression) -> Iterator[str]:
         start = 0
         for part in node.of:
-            yield self.loop(part.width, f"{own}[{start} + k] = {self.names[id(part)]}[k];")
+            yield self.loop(part.width, f"{array}[{start} + k] = {self.names[id(part)]}[k];")
             start += part.width
 
-    def write_sum(self, j: int, own: str, node: Expression) -> Iterator[str]:
-        yield f"{own}[0] = 0.0;"
-        yield self.loop(node.of[0].width, f"{own}[0] += {self.names[id(node.of[0])]}[k];")
+    def write_sum(self, j: int, array: str, node: Expression) -> Iterator[str]:
+        yield f"{array}[0] = 0.0;"
+        yield self.loop(node.of[0].width, f"{array}[0] += {self.names[id(node.of[0])]}[k];")
 
-    def write_max(self, j: int, own: str, node: Expression) -> Iterator[str]:
+    def write_max(self, j: int, array: str, node: Expression) -> Iterator[str]:
         x = self.names[id(node.of[0])]
-        yield f"{own}[0] = {x}[0];"
-        yield self.loop(node.of[0].width, f"if ({x}[k] > {own}[0]) {own}[0] = {x}[k];")
+        yield f"{array}[0] = {x}[0];"
+        yield self.loop(node.of[0].width, f"if ({x}[k] > {array}[0]) {array}[0] = {x}[k];")
 
-    def write_argmax(self, j: int, own: str, node: Expression) -> Iterator[str]:
+    def write_argmax(self, j: int, array: str, node: Expression) -> Iterator[str]:
         x = self.names[id(node.of[0])]
-        yield f"{own}[0] = 0;"
+        yield f"{array}[0] = 0;"
         yield self.loop(
             node.of[0].width,
-            f"if ({x}[k] > {x}[{self.language.index.format(x=f'{own}[0]')}]) {own}[0] = k;",
+            f"if ({x}[k] > {x}[{self.language.index.format(x=f'{array}[0]')}]) {array}[0] = k;",
         )
 
 
@@ -424,15 +424,15 @@ def to_c(
     True
     """
     subject, name = subject_of(fitted, quantiles, risk), require_name(name)
-    made = program(subject.expression, C, name)
+    code = program(subject.expression, C, name)
     body = "\n".join(
         f"  {line}"
         for line in [
-            *made.body,
-            f"for (int k = 0; k < {subject.expression.width}; k++) q[k] = {made.result}[k];",
+            *code.body,
+            f"for (int k = 0; k < {subject.expression.width}; k++) q[k] = {code.result}[k];",
         ]
     )
-    tables = "\n".join(made.tables)
+    tables = "\n".join(code.tables)
     # The text of a level must not end the comment.
     about = [
         f"p[{subject.n_predictions + j}]: {json.dumps(column)}".replace("*/", "* /")
@@ -440,7 +440,7 @@ def to_c(
     ]
     note = "\n   ".join([subject.note, *about])
     return (
-        f"/* {note} */\n#include <math.h>\n\n{made.helpers}{tables}\n\nvoid {name}(const double *p,"
+        f"/* {note} */\n#include <math.h>\n\n{code.helpers}{tables}\n\nvoid {name}(const double *p,"
         f" double *q) {{\n{body}\n}}\n"
     )
 
@@ -554,11 +554,11 @@ def to_javascript(
     True
     """
     subject, name = subject_of(fitted, quantiles, risk), require_name(name)
-    made = program(subject.expression, JAVASCRIPT, name)
+    code = program(subject.expression, JAVASCRIPT, name)
     body = "\n".join(
-        f"  {line}" for line in [*made.body, f"return Float64Array.from({made.result});"]
+        f"  {line}" for line in [*code.body, f"return Float64Array.from({code.result});"]
     )
-    tables = "\n".join(made.tables)
+    tables = "\n".join(code.tables)
     labels = json.dumps(subject.classes)
     outputs = (
         ""
@@ -571,7 +571,7 @@ def to_javascript(
         else ""
     )
     head = (
-        f"// {subject.note}\n{made.helpers}{tables}\n\nexport const classes ="
+        f"// {subject.note}\n{code.helpers}{tables}\n\nexport const classes ="
         f" {labels};\n\n{outputs}{groups}"
     )
     return f"{head}export function {name}(p) {{\n{body}\n}}\n"

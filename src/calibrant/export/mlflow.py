@@ -194,14 +194,14 @@ def _metric(row: dict[str, Any]) -> list[str]:
     if measured is None or measured["value"] is None:
         return []
     name = f"{row['name']} ({row['output']})" if row.get("output") else row["name"]
-    said = [
+    lines = [
         f"    - type: {row['key']}",
         f"      name: {json.dumps(name)}",
         f"      value: {json.dumps(measured['value'])}",
     ]
     if measured["low"] is not None:
-        said.append(
+        lines.append(
             f"      args: {{low: {json.dumps(measured['low'])}, high:"
             f" {json.dumps(measured['high'])}}}"
         )
-    return said
+    return lines

@@ -14,7 +14,7 @@ from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.export.subject import QUANTILES, Subject, subject_of
 
-__all__ = ["Graph", "Target", "append_to_onnx", "to_onnx", "written"]
+__all__ = ["Graph", "Target", "append_to_onnx", "to_onnx", "write_expression"]
 
 
 #: Tables with more entries are searched block by block, because otherwise each row is compared with
@@ -69,8 +69,8 @@ class Graph:
         return name
 
 
-def written(graph: Target, expression: Expression, given: str) -> str:
-    """Write the operators of an expression of the tensor ``given``, and return the name of the
+def write_expression(graph: Target, expression: Expression, tensor: str) -> str:
+    """Write the operators of an expression of ``tensor``, and return the name of the
     result, of the target's dtype.
     """
     names: dict[int, str] = {}
@@ -79,7 +79,7 @@ def written(graph: Target, expression: Expression, given: str) -> str:
         x = [names[id(part)] for part in node.of]
         if node.op == "input":
             names[id(node)] = graph.add(
-                "Cast", [given], to=graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype)
+                "Cast", [tensor], to=graph.onnx.helper.np_dtype_to_tensor_dtype(graph.dtype)
             )
         elif node.op in DIRECT:
             kind, attributes = DIRECT[node.op]
@@ -130,8 +130,8 @@ def _clip(graph: Target, node: Expression, x: list[str]) -> str:
 
 def _gather(graph: Target, node: Expression, x: list[str]) -> str:
     # The position is (n, 1) and the selected rows are (n, m).
-    whole = graph.add("Cast", [x[0]], to=graph.onnx.TensorProto.INT64)
-    position = graph.add("Squeeze", [whole, _last_axis(graph)])
+    index = graph.add("Cast", [x[0]], to=graph.onnx.TensorProto.INT64)
+    position = graph.add("Squeeze", [index, _last_axis(graph)])
     return graph.add("Gather", [graph.table(node.constants["table"]), position], axis=0)
 
 
@@ -140,8 +140,8 @@ def _column(graph: Target, node: Expression, x: list[str]) -> str:
 
 
 def _where(graph: Target, node: Expression, x: list[str]) -> str:
-    none = graph.add("Equal", [x[0], graph.table(0.0)])
-    return graph.add("Where", [none, x[2], x[1]])
+    is_zero = graph.add("Equal", [x[0], graph.table(0.0)])
+    return graph.add("Where", [is_zero, x[2], x[1]])
 
 
 def _join(graph: Target, node: Expression, x: list[str]) -> str:
@@ -171,7 +171,7 @@ def _count(graph: Target, x: str, edges: np.ndarray, closed: bool) -> str:
     shape of x.
     """
     kind = "GreaterOrEqual" if closed else "Greater"
-    edges = _on_their_side(edges, graph.dtype, closed)
+    edges = _edges_in_dtype(edges, graph.dtype, closed)
     if len(edges) <= BLOCK:
         return _compared(graph, kind, x, graph.table(edges))
     blocks = -(-len(edges) // BLOCK)
@@ -189,13 +189,13 @@ def _compared(graph: Target, kind: str, x: str, edges: str) -> str:
     return graph.add("ReduceSum", [hits, _last_axis(graph)], keepdims=0)
 
 
-def _on_their_side(edges: np.ndarray, dtype: np.dtype, closed: bool) -> np.ndarray:
+def _edges_in_dtype(edges: np.ndarray, dtype: np.dtype, closed: bool) -> np.ndarray:
     """Return edges in ``dtype`` such that every number of that dtype stays on its side: rounded up
     for x >= t, else down.
     """
     out = edges.astype(dtype)
-    off = out < edges if closed else out > edges
-    return np.where(off, np.nextafter(out, dtype.type(np.inf if closed else -np.inf)), out)
+    misplaced = out < edges if closed else out > edges
+    return np.where(misplaced, np.nextafter(out, dtype.type(np.inf if closed else -np.inf)), out)
 
 
 def _step(graph: Target, node: Expression, x: list[str]) -> str:
@@ -215,37 +215,37 @@ def _interpolate(graph: Target, node: Expression, x: list[str]) -> str:
 
 
 def _log_probabilities(graph: Target, node: Expression, x: list[str]) -> str:
-    zero, one, far = graph.table(0.0), graph.table(1.0), graph.table(2.0)
-    none = graph.add("LessOrEqual", [x[0], zero])
+    zero, unit, two = graph.table(0.0), graph.table(1.0), graph.table(2.0)
+    nonpositive = graph.add("LessOrEqual", [x[0], zero])
     least = graph.add(
-        "ReduceMin", [graph.add("Where", [none, far, x[0]]), _last_axis(graph)], keepdims=1
+        "ReduceMin", [graph.add("Where", [nonpositive, two, x[0]]), _last_axis(graph)], keepdims=1
     )
-    lifted = graph.add("Where", [none, graph.add("Min", [least, graph.table(1e-12)]), x[0]])
+    lifted = graph.add("Where", [nonpositive, graph.add("Min", [least, graph.table(1e-12)]), x[0]])
     logs = graph.add("Log", [lifted])
     # Compute the largest from the remainder of the others, which keeps its precision near 1.
     width = np.eye(node.width)
     top = graph.add(
         "Gather", [graph.table(width), graph.add("ArgMax", x, axis=-1, keepdims=0)], axis=0
     )
-    others = graph.add(
+    remainder = graph.add(
         "ReduceSum",
-        [graph.add("Mul", [x[0], graph.add("Sub", [one, top])]), _last_axis(graph)],
+        [graph.add("Mul", [x[0], graph.add("Sub", [unit, top])]), _last_axis(graph)],
         keepdims=1,
     )
     peak = graph.add("ReduceMax", [x[0], _last_axis(graph)], keepdims=1)
-    own = graph.add("Neg", [_log1p(graph, graph.add("Div", [others, peak]))])
-    return graph.add("Where", [graph.add("Greater", [top, zero]), own, logs])
+    top_log = graph.add("Neg", [_log1p(graph, graph.add("Div", [remainder, peak]))])
+    return graph.add("Where", [graph.add("Greater", [top, zero]), top_log, logs])
 
 
 def _log1p(graph: Target, x: str) -> str:
     """Return log(1 + x) for x >= 0, exact for small x too: log(w) x / (w - 1), w = 1 + x rounded; x
     if w is 1.
     """
-    one = graph.table(1.0)
-    w = graph.add("Add", [x, one])
-    gap = graph.add("Sub", [w, one])
+    unit = graph.table(1.0)
+    w = graph.add("Add", [x, unit])
+    gap = graph.add("Sub", [w, unit])
     flat = graph.add("Equal", [gap, graph.table(0.0)])
-    ratio = graph.add("Div", [x, graph.add("Where", [flat, one, gap])])
+    ratio = graph.add("Div", [x, graph.add("Where", [flat, unit, gap])])
     return graph.add("Where", [flat, x, graph.add("Mul", [graph.add("Log", [w]), ratio])])
 
 
@@ -330,7 +330,7 @@ def to_onnx(
     onnx = _onnx()
     helper, float32 = onnx.helper, onnx.TensorProto.FLOAT
     graph = _graph(onnx, subject, precision, input_name, output_name)
-    made = helper.make_graph(
+    onnx_graph = helper.make_graph(
         graph.nodes,
         subject.name,
         [helper.make_tensor_value_info(input_name, float32, ["n", subject.width])],
@@ -339,7 +339,7 @@ def to_onnx(
         doc_string=subject.note,
     )
     model = helper.make_model(
-        made,
+        onnx_graph,
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="calibrant",
@@ -393,10 +393,10 @@ def append_to_onnx(
     outputs = [o.name for o in model.graph.output]
     if output not in outputs:
         raise InputError(f"output must be one of the model's, {outputs}; got {output!r}.")
-    taken = {name for node in model.graph.node for name in [*node.input, *node.output]} | {
+    names = {name for node in model.graph.node for name in [*node.input, *node.output]} | {
         i.name for i in model.graph.input
     }
-    if output_name in taken:
+    if output_name in names:
         raise InputError(
             f"output_name must be new to the model; it has {output_name!r}; pass another."
         )
@@ -435,7 +435,7 @@ def _graph(onnx: Any, subject: Subject, precision: str, input_name: str, output_
     graph = Graph(onnx, np.dtype(precision), prefix=f"{output_name}/")
     graph.add(
         "Cast",
-        [written(graph, subject.expression, input_name)],
+        [write_expression(graph, subject.expression, input_name)],
         to=onnx.TensorProto.FLOAT,
         output=output_name,
     )

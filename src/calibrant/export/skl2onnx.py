@@ -9,7 +9,7 @@ from calibrant._numerics.logistic import ZERO_FLOOR
 from calibrant.calibrators.classifier import CalibratedClassifier
 from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
-from calibrant.export.onnx import written
+from calibrant.export.onnx import write_expression
 from calibrant.export.subject import subject_of
 
 __all__ = ["register_skl2onnx"]
@@ -96,9 +96,11 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     onnx = import_extra("onnx", FEATURE, "export")
     model, X, (label, probabilities) = operator.raw_operator, operator.inputs[0], operator.outputs
     graph = _Container(onnx, scope, container)
-    each = [_calibrated(graph, base, cal, X) for base, cal in _pairs(model)]
+    tensors = [_calibrated(graph, base, cal, X) for base, cal in _pairs(model)]
     mean = (
-        _evidence_mean(graph, each, model) if "exponent" in model.evidence_ else _mean(graph, each)
+        _evidence_mean(graph, tensors, model)
+        if "exponent" in model.evidence_
+        else _mean(graph, tensors)
     )
     graph.add("Cast", [mean], probabilities.full_name, to=onnx.TensorProto.FLOAT)
     place = graph.add("ArgMax", [mean], axis=-1, keepdims=0)
@@ -109,18 +111,21 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     graph.add("Gather", [graph.table(texts, texts.dtype), place], label.full_name, axis=0)
 
 
-def _mean(graph: _Container, each: list[str]) -> str:
-    total = each[0]
-    for other in each[1:]:
+def _mean(graph: _Container, tensors: list[str]) -> str:
+    total = tensors[0]
+    for other in tensors[1:]:
         total = graph.add("Add", [total, other])
-    return graph.add("Div", [total, graph.table(float(len(each)))])
+    return graph.add("Div", [total, graph.table(float(len(tensors)))])
 
 
-def _evidence_mean(graph: _Container, each: list[str], model: Any) -> str:
+def _evidence_mean(graph: _Container, tensors: list[str], model: Any) -> str:
     """Return the name of the geometric mean of ``fold_evidence.averaged``."""
     logs = _mean(
         graph,
-        [graph.add("Log", [graph.add("Max", [one, graph.table(ZERO_FLOOR)])]) for one in each],
+        [
+            graph.add("Log", [graph.add("Max", [tensor, graph.table(ZERO_FLOOR)])])
+            for tensor in tensors
+        ],
     )
     exponent = model.evidence_["exponent"]
     evidence = graph.add("Mul", [logs, graph.table(exponent)])
@@ -154,9 +159,9 @@ def _pairs(model: Any) -> list[tuple[Any, Any]]:
     )
 
 
-def _repeated(some: list[Any], n: int) -> list[Any]:
+def _repeated(items: list[Any], n: int) -> list[Any]:
     """Return one for each of n places: the list itself, or its only element repeated."""
-    return some if len(some) == n else some * n
+    return items if len(items) == n else items * n
 
 
 def _calibrated(graph: _Container, base: Any, calibrator: Any, X: Any) -> str:
@@ -169,4 +174,4 @@ def _calibrated(graph: _Container, base: Any, calibrator: Any, X: Any) -> str:
     operators.OnnxIdentity(sub[1], op_version=opset, output_names=[name]).add_to(
         graph.scope, graph.container
     )
-    return written(graph, subject_of(calibrator).expression, name)
+    return write_expression(graph, subject_of(calibrator).expression, name)

@@ -75,10 +75,10 @@ class Columns:
             self._last_use[name] = max(self._last_use.get(name, 0), depth)
         while len(self.layers) < depth:
             self.layers.append([])
-        own = f"v{self._mark}{len(self._depth)}"
-        self._depth[own] = depth
-        self.layers[depth - 1].append((own, text))
-        return own
+        column = f"v{self._mark}{len(self._depth)}"
+        self._depth[column] = depth
+        self.layers[depth - 1].append((column, text))
+        return column
 
     def _of(self, node: Expression, x: list[list[str]]) -> list[str]:
         if node.op == "input":
@@ -86,7 +86,7 @@ class Columns:
             self._depth.update(dict.fromkeys(self.inputs, 0))
             return self.inputs
         if node.op in ENTRYWISE:
-            wide = [each if len(each) == node.width else each * node.width for each in x]
+            wide = [atoms if len(atoms) == node.width else atoms * node.width for atoms in x]
             return [
                 self.define(ENTRYWISE[node.op](*entry), *entry) for entry in zip(*wide, strict=True)
             ]
@@ -128,45 +128,45 @@ def _largest(atoms: Sequence[str]) -> str:
     return f"GREATEST({', '.join(atoms)})" if len(atoms) > 1 else atoms[0]
 
 
-def _constant(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+def _constant(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     return [number(v) for v in node.constants["values"].tolist()]
 
 
-def _powers(made: Columns, x: list[str]) -> tuple[str, list[str]]:
+def _powers(columns: Columns, x: list[str]) -> tuple[str, list[str]]:
     """Return the row's largest and e^(x - largest)."""
-    top = made.define(_largest(x), *x)
-    return top, [made.define(_exp(f"{each} - {top}"), each, top) for each in x]
+    top = columns.define(_largest(x), *x)
+    return top, [columns.define(_exp(f"{atom} - {top}"), atom, top) for atom in x]
 
 
-def _softmax(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
-    _, powers = _powers(made, x[0])
-    total = made.define(_total(powers), *powers)
-    return [made.define(f"{power} / {total}", power, total) for power in powers]
+def _softmax(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    _, powers = _powers(columns, x[0])
+    total = columns.define(_total(powers), *powers)
+    return [columns.define(f"{power} / {total}", power, total) for power in powers]
 
 
-def _log_softmax(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
-    top, powers = _powers(made, x[0])
-    total = made.define(f"LN({_total(powers)})", *powers)
-    return [made.define(f"{each} - {top} - {total}", each, top, total) for each in x[0]]
+def _log_softmax(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    top, powers = _powers(columns, x[0])
+    total = columns.define(f"LN({_total(powers)})", *powers)
+    return [columns.define(f"{atom} - {top} - {total}", atom, top, total) for atom in x[0]]
 
 
-def _log_probabilities(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
-    positive = [f"CASE WHEN {each} > 0 THEN {each} ELSE 2e0 END" for each in x[0]]
-    least = made.define(f"LEAST({', '.join(positive)}, 1e-12)", *x[0])
+def _log_probabilities(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    positive = [f"CASE WHEN {atom} > 0 THEN {atom} ELSE 2e0 END" for atom in x[0]]
+    least = columns.define(f"LEAST({', '.join(positive)}, 1e-12)", *x[0])
     return [
-        made.define(f"LN(CASE WHEN {each} > 0 THEN {each} ELSE {least} END)", each, least)
-        for each in x[0]
+        columns.define(f"LN(CASE WHEN {atom} > 0 THEN {atom} ELSE {least} END)", atom, least)
+        for atom in x[0]
     ]
 
 
-def _matrix(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+def _matrix(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     A, b = node.constants["matrix"].tolist(), node.constants["shift"].tolist()
     return [
-        made.define(
+        columns.define(
             _total(
                 [
                     number(shift),
-                    *(f"{number(a)} * {each}" for a, each in zip(row, x[0], strict=True)),
+                    *(f"{number(a)} * {atom}" for a, atom in zip(row, x[0], strict=True)),
                 ]
             ),
             *x[0],
@@ -175,64 +175,66 @@ def _matrix(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     ]
 
 
-def _clip(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+def _clip(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     low, high = node.constants["low"], node.constants["high"]
-    inner = [f"GREATEST({each}, {number(low)})" for each in x[0]]
+    inner = [f"GREATEST({atom}, {number(low)})" for atom in x[0]]
     if np.isfinite(high):
         inner = [f"LEAST({text}, {number(high)})" for text in inner]
-    return [made.define(text, each) for text, each in zip(inner, x[0], strict=True)]
+    return [columns.define(text, atom) for text, atom in zip(inner, x[0], strict=True)]
 
 
-def _sum(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
-    return [made.define(_total(x[0]), *x[0])]
+def _sum(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    return [columns.define(_total(x[0]), *x[0])]
 
 
-def _max(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
-    return [made.define(_largest(x[0]), *x[0])]
+def _max(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    return [columns.define(_largest(x[0]), *x[0])]
 
 
-def _argmax(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
-    top = made.define(_largest(x[0]), *x[0])
-    cases = " ".join(f"WHEN {each} = {top} THEN {k}" for k, each in enumerate(x[0]))
-    return [made.define(f"CASE {cases} END", top, *x[0])]
+def _argmax(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+    top = columns.define(_largest(x[0]), *x[0])
+    cases = " ".join(f"WHEN {atom} = {top} THEN {k}" for k, atom in enumerate(x[0]))
+    return [columns.define(f"CASE {cases} END", top, *x[0])]
 
 
-def _gather(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+def _gather(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     (place,) = x[0]
     out: list[str] = []
     for values in node.constants["table"].T.tolist():
         cases = " ".join(f"WHEN {k} THEN {number(v)}" for k, v in enumerate(values))
-        out.append(made.define(f"CASE {place} {cases} END", place))
+        out.append(columns.define(f"CASE {place} {cases} END", place))
     return out
 
 
-def _column(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+def _column(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     return [x[0][node.constants["index"]]]
 
 
-def _join(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+def _join(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     return [atom for part in x for atom in part]
 
 
-def _step(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+def _step(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     c = node.constants
     leaves = [number(v) for v in c["values"].tolist()]
     return [
-        made.define(searched(each, c["edges"].tolist(), leaves, ">=" if c["closed"] else ">"), each)
-        for each in x[0]
+        columns.define(
+            searched(atom, c["edges"].tolist(), leaves, ">=" if c["closed"] else ">"), atom
+        )
+        for atom in x[0]
     ]
 
 
-def _interpolate(made: Columns, node: Expression, x: list[list[str]]) -> list[str]:
+def _interpolate(columns: Columns, node: Expression, x: list[list[str]]) -> list[str]:
     knots = node.constants["knots"].tolist()
     lines = np.column_stack(line_segments(**node.constants)).tolist()
     out: list[str] = []
-    for each in x[0]:
+    for atom in x[0]:
         leaves = [
-            number(v) if s == 0.0 else f"{number(v)} + {number(s)} * ({each} - {number(k)})"
+            number(v) if s == 0.0 else f"{number(v)} + {number(s)} * ({atom} - {number(k)})"
             for k, v, s in lines
         ]
-        out.append(made.define(searched(each, knots, leaves, ">="), each))
+        out.append(columns.define(searched(atom, knots, leaves, ">="), atom))
     return out
 
 
@@ -279,14 +281,14 @@ TRUTHS_ARE_NUMBERS = ("sqlite", "mysql")
 LARGEST_WHOLE = 2**53
 
 
-def position(column: str, described: dict[str, Any], dialect: str) -> str:
+def position(column: str, encoding: dict[str, Any], dialect: str) -> str:
     """Return the position of a column's value among the levels of a group, or the number of edges
     below it; -1 if it is unknown.
 
     NULL, an empty text or spaces alone and, among numbers, NaN are missing. A value that is not a
     number is NULL if the levels are intervals of numbers.
     """
-    missing, levels = number(described["missing"]), described.get("levels", ())
+    missing, levels = number(encoding["missing"]), encoding.get("levels", ())
     text = f"CAST({column} AS TEXT)"
     word = f"TRIM(BOTH ' ' FROM LOWER({text}))"
     numbers = all(
@@ -295,16 +297,16 @@ def position(column: str, described: dict[str, Any], dialect: str) -> str:
     # Compared as text, because databases disagree on how NaN compares, and on the test for it.
     nothing = ["", "nan", "-nan"] if numbers else [""]
     empty = f"{column} IS NULL OR {word} IN ({', '.join(map(_literal, nothing))})"
-    if "edges" in described:
-        edges = described["edges"]
-        found = searched(_double(text), edges, [number(k) for k in range(len(edges) + 1)], ">")
+    if "edges" in encoding:
+        edges = encoding["edges"]
+        index = searched(_double(text), edges, [number(k) for k in range(len(edges) + 1)], ">")
         ends = (
             f"WHEN {word} IN ('inf', 'infinity') THEN {number(len(edges))} WHEN {word} IN ('-inf',"
             f" '-infinity') THEN {number(0)}"
         )
         return (
             f"CASE WHEN {empty} THEN {missing} {ends} WHEN {_is_number(text, dialect)} THEN"
-            f" {found} END"
+            f" {index} END"
         )
     cases = [
         *_by_text(text, levels),
@@ -330,26 +332,28 @@ def _by_text(text: str, levels: list[Any]) -> list[str]:
 def _by_truth(word: str, levels: list[Any], dialect: str) -> list[str]:
     """Yield levels that are truth values, or read as one."""
     out: list[str] = []
-    for said, figure in (("true", 1), ("false", 0)):
-        place = next((k for k, level in enumerate(levels) if said_of(level) == said), None)
+    for truth, figure in (("true", 1), ("false", 0)):
+        place = next((k for k, level in enumerate(levels) if said_of(level) == truth), None)
         if place is not None:
-            ways = [said] + [str(figure)] * (
+            spellings = [truth] + [str(figure)] * (
                 dialect in TRUTHS_ARE_NUMBERS and isinstance(levels[place], bool)
             )
-            out.append(f"WHEN {word} IN ({', '.join(map(_literal, ways))}) THEN {number(place)}")
+            out.append(
+                f"WHEN {word} IN ({', '.join(map(_literal, spellings))}) THEN {number(place)}"
+            )
     return out
 
 
 def _by_number(text: str, levels: list[Any], dialect: str) -> list[str]:
     """Yield levels that are numbers, or read as one; the first of those that read alike."""
-    said = {
+    places = {
         level: k
         for k, level in reversed([*enumerate(map(said_of, levels))])
         if isinstance(level, int | float)
     }
     cases = [
         f"WHEN {number(level)} THEN {number(k)}"
-        for level, k in said.items()
+        for level, k in places.items()
         if abs(level) <= LARGEST_WHOLE or level % 1 != 0
     ]
     return (
@@ -381,20 +385,20 @@ def _double(text: str) -> str:
 
 def _spellings(level: str) -> list[str]:
     """Return the forms of a level in databases: a time has several, any other text only its own."""
-    found = TIME.fullmatch(f"{level}T00:00" if len(level) == len("2026-03-01") else level)
-    if found is None or found[5] is not None:
+    match = TIME.fullmatch(f"{level}T00:00" if len(level) == len("2026-03-01") else level)
+    if match is None or match[5] is not None:
         return [level]
-    day, minute, second, fraction = found[1], found[2], found[3] or ":00", found[4] or ""
+    day, minute, second, fraction = match[1], match[2], match[3] or ":00", match[4] or ""
     clocks = [
         f"{minute}{second}",
         *(f"{minute}{second}.{fraction.ljust(n, '0')}" for n in (1, 3, 6, 9) if n >= len(fraction)),
     ]
     clocks = clocks[1:] if fraction else [*clocks, *([minute] if second == ":00" else [])]
-    made = [
+    times = [
         f"{day}{mark}{clock}{zone}"
         for mark, clock, zone in product(" T", clocks, ("", "Z", "+00", "+00:00"))
     ]
-    return list(dict.fromkeys([level, *made]))
+    return list(dict.fromkeys([level, *times]))
 
 
 def _literal(text: str) -> str:
@@ -496,26 +500,26 @@ def to_sql(
     require_option("output", output, ("columns", "list"))
     if output == "list" and dialect == "sqlite":
         raise InputError('output must be "columns" in SQLite, which has no lists; got "list".')
-    known = sorted(sqlglot.Dialect.classes) if hasattr(sqlglot.Dialect, "classes") else []
-    if known and dialect not in known:
-        raise InputError(f"dialect must be one of sqlglot's, {known}; got {dialect!r}.")
-    kept, labels = [keep] if isinstance(keep, str) else list(keep), _labels(subject, prefix, output)
-    _refuse_clashes(kept, labels)
+    dialects = sorted(sqlglot.Dialect.classes) if hasattr(sqlglot.Dialect, "classes") else []
+    if dialects and dialect not in dialects:
+        raise InputError(f"dialect must be one of sqlglot's, {dialects}; got {dialect!r}.")
+    keep, labels = [keep] if isinstance(keep, str) else list(keep), _labels(subject, prefix, output)
+    _refuse_clashes(keep, labels)
     _require_table(table, sqlglot)
-    mark = _own_mark([*names, *cells, *kept, *labels, table])
-    made = Columns(subject.expression, mark)
-    carried = [quoted(name) for name in kept]
-    read = [f"CAST({quoted(name)} AS DOUBLE PRECISION)" for name in names]
+    mark = _unused_mark([*names, *cells, *keep, *labels, table])
+    sql_columns = Columns(subject.expression, mark)
+    carried = [quoted(name) for name in keep]
+    inputs = [f"CAST({quoted(name)} AS DOUBLE PRECISION)" for name in names]
     grouped = zip(cells, subject.groups, strict=True)
-    read += [position(quoted(name), column, dialect) for name, column in grouped]
-    steps = _steps(made, read, carried, table, f"t{mark}")
-    some_null = " OR ".join(f"{name} IS NULL" for name in made.inputs)
-    results = [f"CASE WHEN {some_null} THEN NULL ELSE {value} END" for value in made.results]
+    inputs += [position(quoted(name), column, dialect) for name, column in grouped]
+    steps = _steps(sql_columns, inputs, carried, table, f"t{mark}")
+    any_null = " OR ".join(f"{name} IS NULL" for name in sql_columns.inputs)
+    results = [f"CASE WHEN {any_null} THEN NULL ELSE {value} END" for value in sql_columns.results]
     results = [f"ARRAY[{', '.join(results)}]"] if output == "list" else results
-    shown = [f"{value} AS {quoted(label)}" for value, label in zip(results, labels, strict=True)]
+    outputs = [f"{value} AS {quoted(label)}" for value, label in zip(results, labels, strict=True)]
     kind = "MATERIALIZED " if dialect in INLINING else ""
     tables = ", ".join(f"t{mark}{j} AS {kind}({step})" for j, step in enumerate(steps))
-    query = f"WITH {tables} SELECT {', '.join([*carried, *shown])} FROM t{mark}{len(steps) - 1}"
+    query = f"WITH {tables} SELECT {', '.join([*carried, *outputs])} FROM t{mark}{len(steps) - 1}"
     return sqlglot.transpile(query, read="postgres", write=dialect)[0]
 
 
@@ -554,10 +558,10 @@ def _refuse_clashes(keep: list[str], labels: list[str]) -> None:
     warning.
     """
     lower = [name.lower() for name in keep]
-    twice = [name for j, name in enumerate(keep) if lower[j] in lower[:j]]
-    if twice:
+    repeats = [name for j, name in enumerate(keep) if lower[j] in lower[:j]]
+    if repeats:
         raise InputError(
-            f"keep must name each column once, in whatever case; got {twice[0]!r} again; remove"
+            f"keep must name each column once, in whatever case; got {repeats[0]!r} again; remove"
             " one."
         )
     results = {label.lower() for label in labels}
@@ -568,26 +572,26 @@ def _refuse_clashes(keep: list[str], labels: list[str]) -> None:
         )
 
 
-def _own_mark(texts: Sequence[str]) -> str:
+def _unused_mark(texts: Sequence[str]) -> str:
     """Return the shortest run of underscores that makes generated names, such as v_2, absent from
     these texts.
     """
-    said = "\n".join(texts).lower()
-    return next("_" * n for n in count() if not re.search(rf"[ptv]_{{{n}}}[0-9]", said))
+    text = "\n".join(texts).lower()
+    return next("_" * n for n in count() if not re.search(rf"[ptv]_{{{n}}}[0-9]", text))
 
 
 def _steps(
-    made: Columns, read: Sequence[str], keep: Sequence[str], table: str, own: str
+    columns: Columns, inputs: Sequence[str], keep: Sequence[str], table: str, prefix: str
 ) -> list[str]:
-    """Return the selects, named by ``own`` and their number, each from the previous one; each
+    """Return the selects, named by ``prefix`` and their number, each from the previous one; each
     computes the columns of one layer.
     """
-    given = [f"{text} AS {name}" for text, name in zip(read, made.inputs, strict=True)]
-    steps, alive = [f"SELECT {', '.join([*keep, *given])} FROM {table}"], list(made.inputs)
-    for depth, layer in enumerate(made.layers, start=1):
-        later = made.needed_after(depth)
+    aliases = [f"{text} AS {name}" for text, name in zip(inputs, columns.inputs, strict=True)]
+    steps, alive = [f"SELECT {', '.join([*keep, *aliases])} FROM {table}"], list(columns.inputs)
+    for depth, layer in enumerate(columns.layers, start=1):
+        needed = columns.needed_after(depth)
         computed = [f"{text} AS {name}" for name, text in layer]
-        carried = [name for name in alive if name in later]
-        steps.append(f"SELECT {', '.join([*keep, *carried, *computed])} FROM {own}{depth - 1}")
-        alive = [*carried, *(name for name, _ in layer if name in later)]
+        carried = [name for name in alive if name in needed]
+        steps.append(f"SELECT {', '.join([*keep, *carried, *computed])} FROM {prefix}{depth - 1}")
+        alive = [*carried, *(name for name, _ in layer if name in needed)]
     return steps

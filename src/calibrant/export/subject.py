@@ -126,8 +126,8 @@ def _check_risk(fitted: Any, risk: str) -> None:
             f"risk is for calibrators of two classes; got {type(fitted).__name__}; leave it out."
         )
     if (risk == "logit") != (fitted.inputs == "logit"):
-        known = [unit for unit in RISKS if (unit == "logit") == (fitted.inputs == "logit")]
+        units = [unit for unit in RISKS if (unit == "logit") == (fitted.inputs == "logit")]
         raise InputError(
-            f"risk must be one of {known} for a calibrator fitted on {fitted.inputs} inputs; got"
+            f"risk must be one of {units} for a calibrator fitted on {fitted.inputs} inputs; got"
             f" {risk!r}; pass the unit of the input."
         )

@@ -173,7 +173,7 @@ def _join(w: _Writer, node: Expression, x: list[Any]) -> Any:
     return w.call(w.torch.cat, x, dim=-1)
 
 
-def _taken(w: _Writer, table: Any, place: Any) -> Any:
+def _entries(w: _Writer, table: Any, place: Any) -> Any:
     """Return entries of a table at positions of any shape."""
     return w.call(w.torch.take, w.buffer(table), place)
 
@@ -182,7 +182,7 @@ def _step(w: _Writer, node: Expression, x: list[Any]) -> Any:
     c = node.constants
     edges = w.buffer(c["edges"])
     place = w.call(w.torch.searchsorted, edges, w.method("contiguous", x[0]), right=c["closed"])
-    return _taken(w, c["values"], place)
+    return _entries(w, c["values"], place)
 
 
 def _interpolate(w: _Writer, node: Expression, x: list[Any]) -> Any:
@@ -192,26 +192,28 @@ def _interpolate(w: _Writer, node: Expression, x: list[Any]) -> Any:
         w.method("contiguous", x[0]),
         right=True,
     )
-    start, level, slope = (_taken(w, table, place) for table in line_segments(**node.constants))
+    start, level, slope = (_entries(w, table, place) for table in line_segments(**node.constants))
     return w.call(w.torch.addcmul, level, slope, w.call(w.torch.sub, x[0], start))
 
 
 def _log_probabilities(w: _Writer, node: Expression, x: list[Any]) -> Any:
     torch = w.torch
-    none = w.call(torch.le, x[0], 0.0)
-    least = w.call(torch.amin, w.call(torch.masked_fill, x[0], none, 2.0), dim=[-1], keepdim=True)
-    lifted = w.call(torch.where, none, w.call(torch.clamp, least, max=1e-12), x[0])
+    nonpositive = w.call(torch.le, x[0], 0.0)
+    least = w.call(
+        torch.amin, w.call(torch.masked_fill, x[0], nonpositive, 2.0), dim=[-1], keepdim=True
+    )
+    lifted = w.call(torch.where, nonpositive, w.call(torch.clamp, least, max=1e-12), x[0])
     top = w.call(
         torch.nn.functional.embedding,
         w.call(torch.argmax, x[0], dim=-1),
         w.buffer(np.eye(node.width)),
     )
-    others = w.call(
+    remainder = w.call(
         torch.sum, w.call(torch.mul, x[0], w.call(torch.rsub, top, 1.0)), dim=[-1], keepdim=True
     )
-    ratio = w.call(torch.div, others, w.call(torch.amax, x[0], dim=[-1], keepdim=True))
-    own = w.call(torch.neg, w.call(torch.log1p, ratio))
-    return w.call(torch.where, w.call(torch.gt, top, 0.0), own, w.call(torch.log, lifted))
+    ratio = w.call(torch.div, remainder, w.call(torch.amax, x[0], dim=[-1], keepdim=True))
+    top_log = w.call(torch.neg, w.call(torch.log1p, ratio))
+    return w.call(torch.where, w.call(torch.gt, top, 0.0), top_log, w.call(torch.log, lifted))
 
 
 WRITERS: dict[str, Callable[[_Writer, Expression, list[Any]], Any]] = {
