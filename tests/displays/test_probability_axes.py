@@ -3,32 +3,34 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from calibrant.displays.axes import chosen_scale, inside_axes, scale_axes, shown_edges
+from calibrant.displays.axes import axis_edges, inside_axes, resolve_scale, scale_axes
 from calibrant.errors import InputError
 
 
 def test_the_answer_stays_linear_and_a_scale_named_stays():
     near_ends = np.array([0.001, 0.999]), np.array([0.0, 1.0]), np.ones(2)
     assert (
-        chosen_scale("auto", "event", *near_ends) == chosen_scale("auto", 1, *near_ends) == "logit"
+        resolve_scale("auto", "event", *near_ends)
+        == resolve_scale("auto", 1, *near_ends)
+        == "logit"
     )
-    assert chosen_scale("auto", "answer", *near_ends) == "linear"
-    assert chosen_scale("log", "answer", *near_ends) == "log"
+    assert resolve_scale("auto", "answer", *near_ends) == "linear"
+    assert resolve_scale("log", "answer", *near_ends) == "log"
     with pytest.raises(InputError, match="scale must be"):
-        chosen_scale("sqrt", "event", *near_ends)
+        resolve_scale("sqrt", "event", *near_ends)
 
 
 def test_scores_of_exactly_0_or_1_are_drawn_there_on_linear_axes():
     near = np.repeat([0.001, 0.999], 100), np.repeat([0.0, 1.0], 100), np.ones(200)
     rare = np.full(200, 0.001), np.append(np.zeros(199), 1.0), np.ones(200)
-    assert chosen_scale("auto", "event", *near) == "logit"
-    assert chosen_scale("auto", "event", *rare) == "log"
+    assert resolve_scale("auto", "event", *near) == "logit"
+    assert resolve_scale("auto", "event", *rare) == "log"
     for (score, share, weight), end in ((near, 0.0), (near, 1.0), (rare, 0.0)):
         exact = score.copy()
         exact[:2] = end  # one in a hundred: drawn at the end of the axis
-        assert chosen_scale("auto", "event", exact, share, weight) != "linear"
+        assert resolve_scale("auto", "event", exact, share, weight) != "linear"
         exact[:3] = end
-        assert chosen_scale("auto", "event", exact, share, weight) == "linear"
+        assert resolve_scale("auto", "event", exact, share, weight) == "linear"
 
 
 @pytest.mark.parametrize(
@@ -56,11 +58,11 @@ def test_ticks_are_few_plain_numbers(scale, ends, shown):
 @pytest.mark.parametrize("scale", ["log", "logit"])
 def test_edges_at_the_ends_are_one_step_of_the_scale_away(scale):
     inner = np.array([0.01, 0.1, 0.5])
-    edges = shown_edges(np.append(inner, 1.0), scale)
+    edges = axis_edges(np.append(inner, 1.0), scale)
     assert (np.diff(edges) > 0.0).all()
     assert edges[0] > 0.0
     assert edges[-1] < 1.0 or scale == "log"
-    assert shown_edges(np.append(inner, 1.0), "linear").tolist() == [0.0, *inner.tolist(), 1.0]
+    assert axis_edges(np.append(inner, 1.0), "linear").tolist() == [0.0, *inner.tolist(), 1.0]
 
 
 def test_shares_of_nothing_and_of_all_are_half_a_row_inside():

@@ -28,7 +28,7 @@ __all__ = [
     "DrawnCurve",
     "DrawnForecastCurve",
     "add_panel",
-    "chosen_scale",
+    "axis_edges",
     "displays_on",
     "draw_axes",
     "draw_band",
@@ -43,9 +43,9 @@ __all__ = [
     "next_colour",
     "plain_text",
     "raise_top",
+    "resolve_scale",
     "scale_axes",
     "show_title",
-    "shown_edges",
 ]
 
 #: Colours by meaning. The report's style sheet maps these values to their counterparts on a dark
@@ -108,7 +108,7 @@ def draw_band(
 
 def displays_on(ax: "Axes") -> list[Any]:
     """Return the main artist of each display on the axes."""
-    return [one for one in ax.get_children() if hasattr(one, "display_label")]
+    return [artist for artist in ax.get_children() if hasattr(artist, "display_label")]
 
 
 def next_colour(ax: "Axes", colour: str | None = None, palette: Sequence[str] = PALETTE) -> str:
@@ -137,7 +137,7 @@ def finish_display(ax: "Axes", artists: Any, name: str | None, label: str | None
     if not earlier and label is None and ax.get_legend() is None:
         draw_legend(ax)
     label = str(label or name or ("curve" if usual.startswith("_") else usual))
-    labels = [one.display_label for one in earlier]
+    labels = [artist.display_label for artist in earlier]
     parts[0].display_label = f"{label} {len(labels) + 1}" if label in labels else label
     parts[0].display_parts = [(part, part.get_label()) for part in parts]
     if not earlier:
@@ -155,17 +155,19 @@ def draw_legend(ax: "Axes", displays: Sequence[Any] = (), **options: Any) -> Non
     """Draw a legend with the label of each display, before those of its parts if it has several,
     and with the meaning of lines and bands.
     """
-    for one in displays:
-        for part, word in one.display_parts:
-            several = len(one.display_parts) > 1
-            part.set_label(f"{one.display_label}: {word}" if several else one.display_label)
-    shown = {text: one for one, text in zip(*ax.get_legend_handles_labels(), strict=True)} | {
-        str(one.get_label()).removeprefix(MEANING): one
-        for one in ax.get_children()
-        if str(one.get_label()).startswith(MEANING)
+    for artist in displays:
+        for part, word in artist.display_parts:
+            several = len(artist.display_parts) > 1
+            part.set_label(f"{artist.display_label}: {word}" if several else artist.display_label)
+    handles = {
+        text: artist for artist, text in zip(*ax.get_legend_handles_labels(), strict=True)
+    } | {
+        str(artist.get_label()).removeprefix(MEANING): artist
+        for artist in ax.get_children()
+        if str(artist.get_label()).startswith(MEANING)
     }
     options = {"frameon": False, "fontsize": "small", **options}
-    plain_text(*ax.legend([*shown.values()], [*shown], **options).get_texts())
+    plain_text(*ax.legend([*handles.values()], [*handles], **options).get_texts())
 
 
 def add_panel(ax: Any, bottom: float, height: float, *, split: bool = False) -> Any:
@@ -252,7 +254,7 @@ def log_counts(ax: "Axes", largest: float, base: int = 10) -> None:
     ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:,.10g}"))
 
 
-def chosen_scale(
+def resolve_scale(
     scale: str, target: Any, score: np.ndarray, share: np.ndarray, weight: np.ndarray
 ) -> str:
     """Return the scale; "auto" suits rows or bins, and is linear for the answer."""
@@ -266,9 +268,9 @@ def chosen_scale(
     )
 
 
-def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy") -> None:
+def scale_axes(ax: "Axes", scale: str, low: float, high: float, axes: str = "xy") -> None:
     """Set scale, ends and plain-number ticks of the x axis, the y axis or both."""
-    for name in which:
+    for name in axes:
         if getattr(ax, f"get_{name}scale")() != scale:
             ax.set(**{f"{name}scale": scale})
         ax.set(**{f"{name}lim": (low, high)})
@@ -279,14 +281,14 @@ def scale_axes(ax: "Axes", scale: str, low: float, high: float, which: str = "xy
                 for tick in ticks
             ]
             # Texts that would touch each other: every other one, the last included.
-            some = slice(
+            visible = slice(
                 None, None, -2 if sum(map(len, texts)) > LETTERS and scale == "log" else -1
             )
-            axis.set_ticks(ticks[some], texts[some])
+            axis.set_ticks(ticks[visible], texts[visible])
             axis.set_ticks([], minor=True)
 
 
-def shown_edges(upper: np.ndarray, scale: str) -> np.ndarray:
+def axis_edges(upper: np.ndarray, scale: str) -> np.ndarray:
     """(n_bins + 1,) edges of bins equally wide on the scale; ends at infinity, 0 or 1, give a bin
     of the usual width.
     """
@@ -306,20 +308,20 @@ def inside_axes(curve: Any, scale: str) -> tuple[Any, tuple[float, float]]:
     """
     if scale == "linear":
         return curve, (0.0, 1.0)
-    both, half = scale == "logit", 0.5 / np.maximum(curve.n, 1.0)
+    is_logit, half = scale == "logit", 0.5 / np.maximum(curve.n, 1.0)
     shares = {
-        name: np.clip(getattr(curve, name), half, 1.0 - half if both else 1.0)
+        name: np.clip(getattr(curve, name), half, 1.0 - half if is_logit else 1.0)
         for name in ("accuracy", "low", "high")
     }
     nearest = (
         NEAREST
-        if both
+        if is_logit
         else scale_ends(scale, curve.confidence, curve.n @ curve.accuracy / curve.n.sum())[0]
     )
-    score = np.clip(curve.confidence, nearest, 1.0 - nearest if both else 1.0)
-    seen = np.concatenate([score, shares["accuracy"], [0.5] if both else []])
-    high = 0.5 + 0.5 * seen.max() if both else min(2.0 * seen.max(), 1.0)
-    return SimpleNamespace(confidence=score, **shares), (0.5 * seen.min(), high)
+    score = np.clip(curve.confidence, nearest, 1.0 - nearest if is_logit else 1.0)
+    values = np.concatenate([score, shares["accuracy"], [0.5] if is_logit else []])
+    high = 0.5 + 0.5 * values.max() if is_logit else min(2.0 * values.max(), 1.0)
+    return SimpleNamespace(confidence=score, **shares), (0.5 * values.min(), high)
 
 
 Curve = TypeVar("Curve")

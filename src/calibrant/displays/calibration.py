@@ -89,13 +89,13 @@ class CalibrationDrawing:
 
     def _ends(self) -> tuple[float, float]:
         curves = [curve for state in self.states.values() for curve in state.values()]
-        said = np.concatenate([curve.confidence for curve in curves])
-        low, high = scale_ends(self.scale, said, self.rate)
+        predicted = np.concatenate([curve.confidence for curve in curves])
+        low, high = scale_ends(self.scale, predicted, self.rate)
         if self.scale == "linear" and self.target == "event":
-            seen = max(
+            highest = max(
                 float(np.max([curve.confidence.max(), curve.high.max()])) for curve in curves
             )
-            high = next(top for top in TOPS if seen <= top or top == TOPS[-1])
+            high = next(top for top in TOPS if highest <= top or top == TOPS[-1])
         return low, high
 
     def plot(self, ax: "Axes | None" = None) -> Self:
@@ -113,16 +113,16 @@ class CalibrationDrawing:
         if self.scale == "linear":
             ticks = np.linspace(*self.ends, FEW if self.ends[1] == TOPS[0] else FEW + 1)
             ax.set(xticks=ticks, yticks=ticks)
-        across, up = axis_words(self.target)
-        ax.set(aspect="equal", ylabel=up)
+        xlabel, ylabel = axis_words(self.target)
+        ax.set(aspect="equal", ylabel=ylabel)
         self.below_ = None if self.distribution is None else self._draw_below()
-        (self.below_ or ax).set_xlabel(across)
+        (self.below_ or ax).set_xlabel(xlabel)
         if self.densities is not None:
             self.below_ = self._draw_densities()
             ax.set(xticks=HALVES, yticks=HALVES)
         if len(self.states[self.start]) > 1:
-            shown = ax.legend(frameon=False, fontsize="small")
-            plain_text(*shown.get_texts())
+            legend = ax.legend(frameon=False, fontsize="small")
+            plain_text(*legend.get_texts())
         return self
 
     def _draw(self, curve: Any, back: int, paired: bool, gid: str | None, label: str) -> None:
@@ -159,9 +159,9 @@ class CalibrationDrawing:
         return below
 
     def _draw_densities(self) -> Any:
-        below, found = self.ax_.inset_axes((0, -0.5, 1, 0.24)), self.densities
-        for values, colour in ((found.right, "main"), (found.wrong, "other")):
-            below.plot(logit(found.score), values, color=COLOURS[colour], linewidth=1.2)
+        below, densities = self.ax_.inset_axes((0, -0.5, 1, 0.24)), self.densities
+        for values, colour in ((densities.right, "main"), (densities.wrong, "other")):
+            below.plot(logit(densities.score), values, color=COLOURS[colour], linewidth=1.2)
         below.set_xticks(logit(CONFIDENCES), [f"{value:g}" for value in CONFIDENCES])
         below.set(yticks=[], ylim=(0, None), xlabel="Confidence in this label")
         below.spines[["top", "right"]].set_visible(False)

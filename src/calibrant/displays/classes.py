@@ -157,7 +157,7 @@ class JointDistributionDisplay:
         ax.set_yticks(ticks, names)
         plain_text(*ax.get_xticklabels(), *ax.get_yticklabels())
         for j, k in zip(*np.nonzero(np.isfinite(values) & (values != 0.0)), strict=True):
-            shown = (
+            text = (
                 f"{values[j, k]:,.0f}"
                 if values is self.joint.counts
                 else f"{values[j, k]:.2f}".lstrip("0")
@@ -165,7 +165,7 @@ class JointDistributionDisplay:
             ax.text(
                 k,
                 j,
-                shown,
+                text,
                 ha="center",
                 va="center",
                 fontsize=8 if len(names) <= FEW else 6,
@@ -366,12 +366,12 @@ class RiskCoverageDisplay(DrawnClassCurve[RiskCoverageCurve]):
 
     def _top(self) -> float:
         """Return the top of the axis: the intervals of the first few predictions may end above."""
-        c, kept = self.curve, self.curve.coverage >= SHOWN
-        return min(1.15 * float(max(c.high[kept].max(), c.risk[kept].max(), 1e-3)), 1.0)
+        c, mask = self.curve, self.curve.coverage >= LEAST_COVERAGE
+        return min(1.15 * float(max(c.high[mask].max(), c.risk[mask].max(), 1e-3)), 1.0)
 
 
 #: The axis holds the intervals from this share of predictions on.
-SHOWN = 0.1
+LEAST_COVERAGE = 0.1
 #: Largest number of parts drawn; of more, those of the lowest coverage.
 MOST_NAMES = 24
 #: Distance of the points of a second display below those of the first, in lines.
@@ -456,7 +456,7 @@ class SetCoverageDisplay(Drawn):
         """Count and draw; takes the parameters of :func:`calibrant.metrics.set_coverage_by`, the
         nominal coverage, a title and axes.
         """
-        found = set_coverage_by(
+        curve = set_coverage_by(
             y_true,
             sets,
             by=by,
@@ -465,22 +465,22 @@ class SetCoverageDisplay(Drawn):
             sample_weight=sample_weight,
             classes=classes,
         )
-        return cls(found, said=said, by=by, name=name).plot(ax)
+        return cls(curve, said=said, by=by, name=name).plot(ax)
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
-        found, count = self.curve, len(self.curve.coverage)
-        shown = np.sort(np.argsort(found.coverage, kind="stable")[:MOST_NAMES])
-        found = type(found)(**{name: column[shown] for name, column in vars(found).items()})
-        place, groups = np.arange(len(shown)), found.group.tolist()
+        curve, count = self.curve, len(self.curve.coverage)
+        lowest = np.sort(np.argsort(curve.coverage, kind="stable")[:MOST_NAMES])
+        curve = type(curve)(**{name: column[lowest] for name, column in vars(curve).items()})
+        place, groups = np.arange(len(lowest)), curve.group.tolist()
         earlier = displays_on(ax)
         if earlier and earlier[0].groups != groups:
             raise InputError(
                 f"ax shows other parts ({len(earlier[0].groups)}, first {earlier[0].groups[0]!r})"
                 f" than this display ({len(groups)}, first {groups[0]!r}); draw it on other axes."
             )
-        reach = np.stack([found.coverage - found.low, found.high - found.coverage])
+        reach = np.stack([curve.coverage - curve.low, curve.high - curve.coverage])
         self.points_: Any = ax.errorbar(
-            found.coverage,
+            curve.coverage,
             place + BESIDE * len(earlier),
             xerr=np.maximum(reach, 0.0),
             fmt="o",
@@ -494,18 +494,18 @@ class SetCoverageDisplay(Drawn):
         counts = [
             f": {n:,.0f} row{'' if n == 1.0 else 's'},"
             f"{' ' if len(place) > FEW else chr(10)}mean size {width:.1f}"
-            for n, width in zip(found.n, found.width, strict=True)
+            for n, width in zip(curve.n, curve.width, strict=True)
         ]
         texts = [f"{groups[i]}{'' if earlier else counts[i]}" for i in place]
         ax.set_yticks(place, texts, fontsize="small")
         plain_text(*ax.get_yticklabels())
         # Below the last part there is room for the legend.
         ax.set_ylim(len(place) - 0.5 + max(0.6, 0.1 * len(place)), -0.5)
-        what = {"class": "True class", "groups": "Group"}.get(self.by, "Classes in the set")
-        some = (
+        label = {"class": "True class", "groups": "Group"}.get(self.by, "Classes in the set")
+        note = (
             f": the {len(place)} of {count} with the lowest coverage" if count > len(place) else ""
         )
-        ax.set(xlabel="Share of sets with the true class", ylabel=f"{what}{some}")
+        ax.set(xlabel="Share of sets with the true class", ylabel=f"{label}{note}")
         return self.points_[0]
 
     def _draw_level(self, ax: Any, shade: str) -> None:

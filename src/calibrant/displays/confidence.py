@@ -222,8 +222,8 @@ class ConfidenceCurveDisplay:
             or f"{'all' if curve.name is None else curve.name}: {curve.right:g} right, "
             f"{curve.wrong:g} wrong"
         )
-        shown = "" if later else title  # the legend names both
-        plain_text((self.densities_ax_ or ax).set_title(shown, fontsize="small"))
+        axes_title = "" if later else title  # the legend names both
+        plain_text((self.densities_ax_ or ax).set_title(axes_title, fontsize="small"))
         finish_display(ax, self.line_, None, title)
         return self
 

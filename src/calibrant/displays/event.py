@@ -145,10 +145,10 @@ class DriftDisplay(Drawn):
         )
         lowest = self.evidence_ax_ or ax
         lowest.set_xlabel("Time")
-        shown = np.unique(
+        ticks = np.unique(
             np.linspace(0, len(place) - 1, min(len(place), TIMES)).round().astype(int)
         )
-        lowest.set_xticks(shown, [str(curve.time[i]) for i in shown])
+        lowest.set_xticks(ticks, [str(curve.time[i]) for i in ticks])
         plain_text(*lowest.get_xticklabels())
         self._draw_alarm(place)
         if options["label"] is None:
@@ -255,7 +255,7 @@ class DecisionCurveDisplay(DrawnClassCurve[DecisionCurve]):
             c.threshold, c.net_benefit, color=shade, linewidth=1.6, label="model"
         )
         scale_axes(
-            ax, "log" if np.median(c.threshold) < RARE else "linear", *self._reach(), which="x"
+            ax, "log" if np.median(c.threshold) < RARE else "linear", *self._reach(), axes="x"
         )
         # Acting on all decreases without bound, and so may the model; the relevant range is near 0
         # and above.
@@ -314,14 +314,14 @@ class GainDisplay(DrawnClassCurve[GainCurve]):
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
         c = self.curve
-        flagged, found, low, high = (
+        flagged, recall, low, high = (
             np.append(0.0, column) for column in (c.flagged, c.found, c.low, c.high)
         )
         (self.diagonal_,) = ax.plot([0, 1], [0, 1], label=f"{MEANING}flagged at random", **DASHED)
         self.band_: Any = draw_band(
             ax, flagged, low, high, shade, level_words(options.get("level"), "interval")
         )
-        (self.line_,) = ax.plot(flagged, found, color=shade, linewidth=1.6)
+        (self.line_,) = ax.plot(flagged, recall, color=shade, linewidth=1.6)
         ax.set(
             xlim=(0, 1),
             ylim=(0, 1),

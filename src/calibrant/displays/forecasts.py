@@ -256,27 +256,27 @@ class OrderedIntervalsDisplay(DrawnForecastCurve[OrderedIntervals]):
     _palette = WITHOUT_OTHER
 
     def _draw(self, ax: Any, shade: str, **options: Any) -> Any:
-        curve, held = self.curve, self.curve.held
+        curve, covered = self.curve, self.curve.held
         bottom, top = self._ends()
         ends = np.clip([curve.low, curve.high], bottom, top)
         self.intervals_: Any = ax.vlines(
             curve.place, *ends, color=COLOURS["muted"], alpha=0.45, linewidth=1
         )
         self.held_: Any = ax.scatter(
-            curve.place[held],
-            curve.y[held],
+            curve.place[covered],
+            curve.y[covered],
             s=6,
             color=shade,
             linewidth=0,
-            label=f"Covered ({held.sum()})",
+            label=f"Covered ({covered.sum()})",
         )
         self.missed_: Any = ax.scatter(
-            curve.place[~held],
-            curve.y[~held],
+            curve.place[~covered],
+            curve.y[~covered],
             s=20,
             color=COLOURS["other"],
             marker="x",
-            label=f"Not covered ({(~held).sum()})",
+            label=f"Not covered ({(~covered).sum()})",
         )
         ax.set(
             xlim=(0, 1),
@@ -498,8 +498,8 @@ class RealStdDisplay(DrawnForecastCurve[RealStdCurve]):
         )
         dotted = {"color": COLOURS["other"], "linewidth": 1.2, "linestyle": (0, (1, 1.5))}
         self.seen_: list[Any] = [
-            ax.plot(curve.std, seen, label=label, **dotted)[0]
-            for seen, label in ((curve.half, f"Seen{outer}"), (curve.reach, None))
+            ax.plot(curve.std, observed, label=label, **dotted)[0]
+            for observed, label in ((curve.half, f"Seen{outer}"), (curve.reach, None))
         ]
         self.band_: Any = draw_band(
             ax,
@@ -600,8 +600,8 @@ class RmseRmvDisplay(DrawnForecastCurve[RmseRmvCurve]):
             markersize=4,
             markerfacecolor=shade if shade == COLOURS["main"] else "white",
         )
-        seen: Any = ax.dataLim  # of every curve on these axes
-        low, high = float(seen.minpos.min()), float(seen.max.max())
+        data_limits: Any = ax.dataLim  # of every curve on these axes
+        low, high = float(data_limits.minpos.min()), float(data_limits.max.max())
         scale = "log" if high > WIDE * low else "linear"
         ends = (low / 1.1, high * 1.1) if scale == "log" else (0.0, 1.05 * high)
         self.diagonal_ = ax.axline(

@@ -15,14 +15,14 @@ from calibrant.displays.axes import (
     PALETTE,
     Drawn,
     add_panel,
-    chosen_scale,
+    axis_edges,
     displays_on,
     draw_band,
     inside_axes,
     joint_ends,
     level_words,
+    resolve_scale,
     scale_axes,
-    shown_edges,
 )
 from calibrant.errors import InputError
 from calibrant.metrics.curves.distribution import RiskDistribution, risk_distribution
@@ -152,7 +152,7 @@ class RiskDistributionDisplay(Drawn):
         ``scale`` "auto" uses the logit where many risks are near both ends, and the logarithm for
         events in fewer than 5 % of the rows.
         """
-        scale = chosen_scale(scale, target, *record.pair(target), record.weights)
+        scale = resolve_scale(scale, target, *record.pair(target), record.weights)
         return cls(
             risk_distribution.of(record, target=target, n_bins=n_bins, scale=scale),
             name=name,
@@ -163,7 +163,7 @@ class RiskDistributionDisplay(Drawn):
         d, later = self.distribution, bool(displays_on(ax))
         scale = ax.get_xscale() if later else self.scale
         self.events_, self.others_ = draw_distribution(ax, d, scale, shade if later else None)
-        edges = shown_edges(d.upper, scale)
+        edges = axis_edges(d.upper, scale)
         scale_axes(ax, scale, *joint_ends(ax, edges[[0, -1]]), "x")
         ax.yaxis.set_major_formatter(lambda share, _: f"{100.0 * abs(share):g} %")
         ax.set(xlabel="Predicted risk", ylabel="Share of rows without it | with the event")
@@ -179,13 +179,13 @@ def draw_distribution(
     """Draw bars of the events upwards and of the others downwards, as shares of their outcome, and
     the line between them; with ``shade``, their outline in that colour.
     """
-    edges, drawn = shown_edges(distribution.upper, scale), []
+    edges, bars = axis_edges(distribution.upper, scale), []
     for counts, sign, colour in (
         (distribution.events, 1.0, "other"),
         (distribution.others, -1.0, "main"),
     ):
         shares = sign * counts / max(counts.sum(), 1e-300)
-        drawn.append(
+        bars.append(
             ax.stairs(
                 shares,
                 edges,
@@ -197,7 +197,7 @@ def draw_distribution(
             )
         )
     ax.axhline(0.0, color=COLOURS["muted"], linewidth=0.8)
-    return drawn[0], drawn[1]
+    return bars[0], bars[1]
 
 
 #: Smooth curves by name, as in clinical papers.
@@ -281,7 +281,7 @@ class ReliabilityDisplay(Drawn):
         self.curve: Any = curve
         self.name: str | None = name
         self.target: int | str = target
-        self.scale: str = chosen_scale(scale, target, curve.confidence, curve.accuracy, curve.n)
+        self.scale: str = resolve_scale(scale, target, curve.confidence, curve.accuracy, curve.n)
         self.smooth: Any = smooth
         self.distribution: Any = distribution
 
@@ -369,10 +369,12 @@ class ReliabilityDisplay(Drawn):
             raise InputError(f'smooth must be "loess", "spline" or None; got {smooth!r}.')
         target = record.default_target if target is None else target
         score, hit = record.pair(target)
-        chosen = chosen_scale(scale, target, score, hit, record.weights)
+        axis_scale = resolve_scale(scale, target, score, hit, record.weights)
         # Near 0 and 1 a smooth curve is mostly noise, which would dominate logit axes.
-        chosen = "linear" if scale == "auto" and chosen == "logit" and smooth else chosen
-        plain = smooth is None and chosen == "linear"
+        axis_scale = (
+            "linear" if scale == "auto" and axis_scale == "logit" and smooth else axis_scale
+        )
+        plain = smooth is None and axis_scale == "linear"
         strategy = strategy or ("width" if plain else "mass")
         if strategy == "mass" and n_bins is None:
             rarer = min(record.weights @ hit, record.weights @ (1.0 - hit))
@@ -392,10 +394,15 @@ class ReliabilityDisplay(Drawn):
         distribution = (
             None
             if plain
-            else risk_distribution.of(record, target=target, n_bins=SPIKES, scale=chosen)
+            else risk_distribution.of(record, target=target, n_bins=SPIKES, scale=axis_scale)
         )
         return cls(
-            curve, name=name, target=target, scale=chosen, smooth=line, distribution=distribution
+            curve,
+            name=name,
+            target=target,
+            scale=axis_scale,
+            smooth=line,
+            distribution=distribution,
         ).plot(ax, level=level)
 
     @classmethod
@@ -461,9 +468,9 @@ class ReliabilityDisplay(Drawn):
         below = self._draw_below(ax, scale, shade) if options["counts"] else None
         self.counts_ax_: Any = below
         scale_axes(ax, scale, *ends)
-        across, up = axis_words(self.target)
-        ax.set(aspect="equal", ylabel=up)
-        (below or ax).set_xlabel(across)
+        xlabel, ylabel = axis_words(self.target)
+        ax.set(aspect="equal", ylabel=ylabel)
+        (below or ax).set_xlabel(xlabel)
         return self.line_ if self.smooth is None else self.smooth_
 
     def _draw_curve(

@@ -156,11 +156,12 @@ class _Writer(Base):
         if len(shape.vertices) == CIRCLE:
             r = _short(shape.vertices[:, 0].max())
             self.written += [
-                f'<circle {self._at(at[0], at[1], "c")} r="{r}" {look}/>' for at in places
+                f'<circle {self._position(centre[0], centre[1], "c")} r="{r}" {look}/>'
+                for centre in places
             ]
         else:
             moved = (type(shape)(shape.vertices + place, shape.codes) for place in places)
-            self._write("".join(self._data(one, None) for one in moved), look, rgbFace)
+            self._write("".join(self._data(outline, None) for outline in moved), look, rgbFace)
 
     def draw_text(
         self,
@@ -189,10 +190,10 @@ class _Writer(Base):
         if size != RC["font.size"]:
             anchor += f' font-size="{size:.3g}"'
         self.written.append(
-            f'<text {self._at(x, up)} fill="{_hex(gc.get_rgb())}"{anchor}>{escape(s)}</text>'
+            f'<text {self._position(x, up)} fill="{_hex(gc.get_rgb())}"{anchor}>{escape(s)}</text>'
         )
 
-    def _at(self, x: float, y: float, prefix: str = "") -> str:
+    def _position(self, x: float, y: float, prefix: str = "") -> str:
         """Return the attributes of a place, whose ``y`` is counted from below."""
         return f'{prefix}x="{_short(x)}" {prefix}y="{_short(self.size[1] - y)}"'
 
@@ -221,15 +222,17 @@ class _Writer(Base):
         if face is None and not line:
             return ""
         parts = [f'fill="{"none" if face is None else _hex(face)}"']
-        seen = {"opacity": gc.get_alpha() if gc.get_forced_alpha() else 1.0}
-        if face is not None and seen["opacity"] == 1.0:
-            seen["fill-opacity"] = face[3] if len(face) > 3 else 1.0
+        opacities = {"opacity": gc.get_alpha() if gc.get_forced_alpha() else 1.0}
+        if face is not None and opacities["opacity"] == 1.0:
+            opacities["fill-opacity"] = face[3] if len(face) > 3 else 1.0
         if line:
             parts.append(f'stroke="{_hex(rgb)}" stroke-width="{line:g}"')
-            seen["stroke-opacity"] = rgb[3] if len(rgb) > 3 and seen["opacity"] == 1.0 else 1.0
+            opacities["stroke-opacity"] = (
+                rgb[3] if len(rgb) > 3 and opacities["opacity"] == 1.0 else 1.0
+            )
         if line and dashes is not None:
             parts.append(f'stroke-dasharray="{" ".join(f"{v:g}" for v in dashes)}"')
-        parts += [f'{name}="{alpha:g}"' for name, alpha in seen.items() if alpha < 1.0]
+        parts += [f'{name}="{alpha:g}"' for name, alpha in opacities.items() if alpha < 1.0]
         box = gc.get_clip_rectangle()
         if box is not None and not _inside(box, corners):
             corner = (box.x0, self.size[1] - box.y1, box.width, box.height)
@@ -253,7 +256,7 @@ class _Writer(Base):
             if (place > -0.5).all() and (place < self.size + 0.5).all():
                 group = groups.setdefault(state[0] if state else None, [])
                 group.append(
-                    f'<circle {self._at(place[0], place[1], "c")} r="5" role="img"'
+                    f'<circle {self._position(place[0], place[1], "c")} r="5" role="img"'
                     f' tabindex="{-1 if group else 0}"><title>{escape(text)}</title></circle>'
                 )
         return "".join(
@@ -272,5 +275,5 @@ def _short(value: float) -> str:
 
 def _inside(box: Any, corners: np.ndarray) -> bool:
     """Whether all corners lie in the box, or not farther outside than a marker may reach."""
-    seen = corners[np.isfinite(corners).all(axis=1)]
-    return bool(((seen >= box.min - 0.1) & (seen <= box.max + 0.1)).all())
+    points = corners[np.isfinite(corners).all(axis=1)]
+    return bool(((points >= box.min - 0.1) & (points <= box.max + 0.1)).all())
