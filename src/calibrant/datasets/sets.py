@@ -91,8 +91,8 @@ def three_parts(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     [227, 171, 171]
     """
     rows = np.arange(len(data))
-    first, rest = _split(rows, train_size=0.4, random_state=0, stratify=data.y)
-    second, third = _split(rest, train_size=0.5, random_state=0, stratify=data.y[rest])
+    first, remainder = _split(rows, train_size=0.4, random_state=0, stratify=data.y)
+    second, third = _split(remainder, train_size=0.5, random_state=0, stratify=data.y[remainder])
     return first, second, third
 
 
