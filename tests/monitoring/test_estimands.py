@@ -53,7 +53,7 @@ def test_mean_metrics_by_hand():
         variance = step.var() / len(step)
         kept = step.mean() ** 2 / (step.mean() ** 2 + variance)
         assert found.value == pytest.approx(plain + kept * step.mean())
-        assert found.own @ found.own == pytest.approx(variance)
+        assert found.influence @ found.influence == pytest.approx(variance)
         assert found.before == pytest.approx(np.where(old.labels, one, zero).mean())
     brier = class_estimate(old, new, "brier_score", moved, None, 0)
     event = class_estimate(old, new, "event_brier_score", moved, None, 0)

@@ -221,11 +221,11 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
         """
         require_method(self.level, self.method, self.rate, self.window, self.delay)
         require_option("score", self.score, ("auto", *CONFORMITY))
-        record, alone = _read(forecast, std, y)
+        record, means_only = _read(forecast, std, y)
         self._ends.require_within(record.y)
         usual = "scaled" if isinstance(record.forecast, NormalForecast) else "distributional"
-        self.score_ = self.score if self.score != "auto" else "absolute" if alone else usual
-        if alone and self.score_ != "absolute":
+        self.score_ = self.score if self.score != "auto" else "absolute" if means_only else usual
+        if means_only and self.score_ != "absolute":
             raise InputError(
                 f'score="{self.score}" needs forecasts with standard deviations; got means alone;'
                 ' pass std=, or score="absolute".'
@@ -280,7 +280,7 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
         low, high, empty = self._intervals(record.forecast, limits)
         covered = np.asarray(~missed.any(axis=1))
         width, outcome = high - low, np.asarray(record.y)
-        beyond = np.maximum(low - outcome, 0.0) + np.maximum(outcome - high, 0.0)
+        excess = np.maximum(low - outcome, 0.0) + np.maximum(outcome - high, 0.0)
         finite = np.isfinite(width)
         return IntervalRun(
             low,
@@ -289,7 +289,7 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
             self.level,
             coverage=float(covered.mean()),
             mean_width=float(width[finite].mean()) if finite.any() else np.inf,
-            interval_score=float((width + 2.0 / (1.0 - self.level) * beyond).mean()),
+            interval_score=float((width + 2.0 / (1.0 - self.level) * excess).mean()),
             infinite=float(np.isposinf(limits).any(axis=1).mean()),
             empty=float(empty.mean()),
             worst_window=worst_window(covered, WINDOW),
@@ -327,14 +327,14 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
             forecast = tuple(np.atleast_1d(part) for part in cast(tuple[Any, ...], forecast))
         elif not is_forecast(forecast):
             forecast = np.atleast_1d(forecast)
-        own = (None if value is None else np.atleast_1d(value) for value in (std, y))
-        record = self._same_kind(*_read(forecast, *own))
+        arrays = (None if value is None else np.atleast_1d(value) for value in (std, y))
+        record = self._same_kind(*_read(forecast, *arrays))
         if len(record) != 1:
             raise InputError(f"forecast must be of one row; got {len(record)}; use run for more.")
         return record
 
-    def _same_kind(self, record: ForecastRecord, alone: bool) -> ForecastRecord:
-        if alone and self.score_ != "absolute":
+    def _same_kind(self, record: ForecastRecord, means_only: bool) -> ForecastRecord:
+        if means_only and self.score_ != "absolute":
             raise InputError(
                 "forecast must have standard deviations, as in fit; got means alone; pass (mean,"
                 " std)."
@@ -344,8 +344,8 @@ class AdaptiveIntervals(LimitedStream, Saved, BaseEstimator):
 
 def _read(forecast: Any, std: Any, y: Any) -> tuple[ForecastRecord, bool]:
     """Return a record of one output, and whether it has means alone."""
-    alone = std is None and not isinstance(forecast, tuple) and not is_forecast(forecast)
-    if alone:
+    means_only = std is None and not isinstance(forecast, tuple) and not is_forecast(forecast)
+    if means_only:
         std = np.ones(np.shape(cast(Any, forecast)))
     record = read_forecast(forecast, std, y)
     if len(record.forecast.shape) != 1:
@@ -353,7 +353,7 @@ def _read(forecast: Any, std: Any, y: Any) -> tuple[ForecastRecord, bool]:
             f"forecast must have one output, (n,); got shape {record.forecast.shape}; use one"
             " object for each output."
         )
-    return record, alone
+    return record, means_only
 
 
 def _forecast_key(record: ForecastRecord, key: Any) -> Any:

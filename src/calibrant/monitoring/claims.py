@@ -54,9 +54,9 @@ def refit_gain(sums: np.ndarray, kind: str = "re-fit", over: str | None = None) 
     n, total, hits = sums[filled].T
     score = np.clip(total / n, 0.0, 1.0)
 
-    def gain(rest: np.ndarray) -> np.ndarray:
-        found = _gain_of(score, _refitted(score, rest, kind))
-        return found if over is None else found - _gain_of(score, _refitted(score, rest, over))
+    def gain(counts: np.ndarray) -> np.ndarray:
+        gains = _gain_of(score, _refitted(score, counts, kind))
+        return gains if over is None else gains - _gain_of(score, _refitted(score, counts, over))
 
     return _out_of_fold(np.concatenate([hits, n - hits]), gain)
 
@@ -66,25 +66,27 @@ def reweighted_gain(earlier: np.ndarray, sums: np.ndarray) -> Gain:
     weighted by bin to the scores of ``sums``.
     """
     n, total, hits = sums[(earlier[:, 0] > 0.0) & (sums[:, 0] > 0.0)].T
-    before, old, right = earlier[(earlier[:, 0] > 0.0) & (sums[:, 0] > 0.0)].T
-    counts = np.concatenate([right, before - right]) * np.tile(n / before, 2)
-    new = _refitted(np.clip(old / before, 0.0, 1.0), counts, "re-fit", at=np.clip(total / n, 0, 1))
-    each, held = _gain_of(np.clip(total / n, 0.0, 1.0), new), np.concatenate([hits, n - hits])
-    mean = float(held @ each / held.sum())
-    return mean, float(np.sqrt(held @ (each - mean) ** 2) / held.sum())
+    before, total_before, hits_before = earlier[(earlier[:, 0] > 0.0) & (sums[:, 0] > 0.0)].T
+    counts = np.concatenate([hits_before, before - hits_before]) * np.tile(n / before, 2)
+    new = _refitted(
+        np.clip(total_before / before, 0.0, 1.0), counts, "re-fit", points=np.clip(total / n, 0, 1)
+    )
+    gains, observed = _gain_of(np.clip(total / n, 0.0, 1.0), new), np.concatenate([hits, n - hits])
+    mean = float(observed @ gains / observed.sum())
+    return mean, float(np.sqrt(observed @ (gains - mean) ** 2) / observed.sum())
 
 
 def _refitted(
-    score: np.ndarray, counts: np.ndarray, kind: str, at: np.ndarray | None = None
+    score: np.ndarray, counts: np.ndarray, kind: str, points: np.ndarray | None = None
 ) -> np.ndarray:
     """Return the probabilities after a fit on hits and misses of each score (2 B,)."""
-    at, both = score if at is None else at, np.tile(score, 2)
+    points, scores = score if points is None else points, np.tile(score, 2)
     hit = np.repeat([1.0, 0.0], len(score))
     if kind == "re-fit":
-        return Platt().fit(both, hit, sample_weight=counts).predict(at)
-    inner = np.clip(both, ZERO_FLOOR, 1.0 - 1e-15)
-    found = intercept_at_unit_slope(inner, hit, counts)
-    return at if found is None else sigmoid(log_odds(inner[: len(at)]) + found[0])
+        return Platt().fit(scores, hit, sample_weight=counts).predict(points)
+    inner = np.clip(scores, ZERO_FLOOR, 1.0 - 1e-15)
+    offset = intercept_at_unit_slope(inner, hit, counts)
+    return points if offset is None else sigmoid(log_odds(inner[: len(points)]) + offset[0])
 
 
 def _gain_of(score: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -110,18 +112,18 @@ def forecast_refit_gain(
         def shares(x: np.ndarray) -> np.ndarray:
             return cell_shares(levels, x[:1], np.exp(np.append(x, 0.0)[1:2]))[0]
 
-        found = optimize.minimize(
+        fit = optimize.minimize(
             lambda x: -float(counts @ np.log(shares(x))),
             np.zeros(free),
             method="Nelder-Mead",
             bounds=[(-10.0, 10.0), (-5.0, 5.0)][:free],
         )
-        return np.log(shares(found.x) / claimed)
+        return np.log(shares(fit.x) / claimed)
 
-    def gain(rest: np.ndarray) -> np.ndarray:
+    def gain(counts: np.ndarray) -> np.ndarray:
         # One additional row with the claimed probabilities keeps the fit finite.
-        found = fitted(rest + claimed, 1 + (kind == "re-fit"))
-        return found if over is None else found - fitted(rest + claimed, 1 + (over == "re-fit"))
+        gains = fitted(counts + claimed, 1 + (kind == "re-fit"))
+        return gains if over is None else gains - fitted(counts + claimed, 1 + (over == "re-fit"))
 
     return _out_of_fold(cells, gain)
 
@@ -132,14 +134,14 @@ def _out_of_fold(counts: np.ndarray, gain: Any) -> tuple[float, float]:
     """
     rng, fold = np.random.default_rng(0), np.full(N_FOLDS, 1.0 / N_FOLDS)
     dealt = rng.multinomial(np.rint(counts).astype(np.int64), fold)
-    each = np.array(
+    gains = np.array(
         [gain(np.delete(dealt, k, axis=1).sum(axis=1).astype(np.float64)) for k in range(N_FOLDS)]
     )
     count = dealt.T.astype(np.float64)
-    whole = count.sum()
-    mean = float((count * each).sum() / whole)
+    total = count.sum()
+    mean = float((count * gains).sum() / total)
     return mean, float(
-        np.sqrt((count * np.square(each - mean)).sum() / whole / max(whole - 1.0, 1.0))
+        np.sqrt((count * np.square(gains - mean)).sum() / total / max(total - 1.0, 1.0))
     )
 
 
@@ -315,10 +317,10 @@ class PitClaim:
         n, stated, inside = self.stated(sums[None])[0]
         middle = int(np.argmin(np.abs(self.levels - 0.5)))
         below = np.cumsum(spread(sums, self.levels))[middle]
-        named = "median" if self.levels[middle] == 0.5 else f"{self.levels[middle]:g} quantile"
-        held, lower = percent(inside / n), percent(below / n)
+        quantile = "median" if self.levels[middle] == 0.5 else f"{self.levels[middle]:g} quantile"
+        coverage, lower = percent(inside / n), percent(below / n)
         intervals = f"{100.0 * stated / n:g} % intervals"
-        return f"{intervals} hold {held} of the outcomes, and {lower} are below the {named}"
+        return f"{intervals} hold {coverage} of the outcomes, and {lower} are below the {quantile}"
 
 
 def _below(cells: np.ndarray, levels: np.ndarray) -> np.ndarray:

@@ -74,7 +74,7 @@ class Estimate:
     ----------
     value, before : float
         The metric of the new rows, and that of the labelled rows.
-    own, own_before : (n,)
+    influence, influence_before : (n,)
         Influence of each labelled row on either.
     noise, spread : float
         Variance from the unknown labels of the new rows, and from drawing new rows and labels.
@@ -84,8 +84,8 @@ class Estimate:
 
     value: float
     before: float
-    own: np.ndarray
-    own_before: np.ndarray
+    influence: np.ndarray
+    influence_before: np.ndarray
     noise: float
     spread: float
     unseen: float
@@ -110,16 +110,16 @@ def class_estimate(
     chance_old, chance = class_chances(old, new, moved, random_state)
     score = _score(key, [old, new], costs)
     share = moved.old / moved.old.sum()
-    none = np.zeros_like(chance)
+    zeros = np.zeros_like(chance)
     itself = float(np.sum(chance[:, 0] * chance[:, -1])) / m**2
-    before, slope = score(np.concatenate([one_hot / n, none]), 0.0)
-    own_before = np.sum(one_hot * slope[:n], axis=1) / n
+    before, slope = score(np.concatenate([one_hot / n, zeros]), 0.0)
+    influence_before = np.sum(one_hot * slope[:n], axis=1) / n
     plain, _ = score(np.concatenate([np.zeros_like(one_hot), chance / m]), itself)
     away = share[:, None] * (one_hot - chance_old)
     corrected, slope = score(np.concatenate([away, chance / m]), itself)
     if np.isnan([before, plain, corrected]).any():
         raise InputError(f"{key} needs rows of both classes, and rows predicted as the second.")
-    own = np.sum(away * slope[:n], axis=1)
+    influence = np.sum(away * slope[:n], axis=1)
     expected = np.sum(chance * slope[n:], axis=1)
     # Where nothing is unknown, rounding may fall below 0.
     unknown = np.maximum(np.sum(chance * slope[n:] ** 2, axis=1) - expected**2, 0.0)
@@ -127,8 +127,8 @@ def class_estimate(
         plain,
         corrected - plain,
         before,
-        own - share * own.sum(),
-        own_before,
+        influence - share * influence.sum(),
+        influence_before,
         float(unknown.sum()) / m**2,
         float(np.sum(unknown + (expected - expected.mean()) ** 2)) / m**2,
         float((share * np.ptp(slope[:n], axis=1)).max()),
@@ -145,15 +145,17 @@ def _shrunk(
     plain: float,
     step: float,
     before: float,
-    own: np.ndarray,
-    own_before: np.ndarray,
+    influence: np.ndarray,
+    influence_before: np.ndarray,
     noise: float,
     spread: float,
     unseen: float,
 ) -> Estimate:
-    total = step**2 + float(own @ own)
-    kept = step**2 / total if total > 0.0 else 0.0
-    return Estimate(plain + kept * step, before, own, own_before, noise, spread, unseen)
+    total = step**2 + float(influence @ influence)
+    factor = step**2 / total if total > 0.0 else 0.0
+    return Estimate(
+        plain + factor * step, before, influence, influence_before, noise, spread, unseen
+    )
 
 
 def _score(key: str, records: list[Predictions], costs: Any) -> Score:
@@ -199,22 +201,22 @@ def error_estimate(
     )
     noise = ratio * float(expected @ expected) / m**2
     plain, step, before = float(expected.mean()), float(away.sum()), float(size.mean())
-    own, own_before = away - share * step, (size - before) / n
-    more, unseen = noise + float(expected.var()) / m, float(np.abs(own).max())
-    found = _shrunk(plain, step, before, own, own_before, noise, more, unseen)
+    influence, influence_before = away - share * step, (size - before) / n
+    more, unseen = noise + float(expected.var()) / m, float(np.abs(influence).max())
+    estimate = _shrunk(plain, step, before, influence, influence_before, noise, more, unseen)
     if key == "mae":
-        return found
+        return estimate
     slope, slope_before = (
-        0.5 / np.sqrt(one) if one > ZERO_ERROR else 0.0 for one in (found.value, before)
+        0.5 / np.sqrt(value) if value > ZERO_ERROR else 0.0 for value in (estimate.value, before)
     )
     return Estimate(
-        float(np.sqrt(max(found.value, 0.0))),
+        float(np.sqrt(max(estimate.value, 0.0))),
         float(np.sqrt(before)),
-        slope * own,
-        slope_before * own_before,
+        slope * influence,
+        slope_before * influence_before,
         slope**2 * noise,
-        slope**2 * found.spread,
-        slope * found.unseen,
+        slope**2 * estimate.spread,
+        slope * estimate.unseen,
     )
 
 
@@ -288,14 +290,14 @@ class PerformanceEstimate(Result):
     note: str = UNSEEN
 
     def __str__(self) -> str:
-        found = (
+        text = (
             f"{self.metric}: {self.value:.4g} [{self.low:.4g}, {self.high:.4g}] ({self.target})"
             f" on {self.n_new:,} rows without labels, {self.before:.4g} on {self.n_reference:,}"
             f" with labels; change {self.change:+.3g} [{self.change_low:+.3g},"
             f" {self.change_high:+.3g}]"
         )
         doubt = "" if self.state == "holds" else f" Cannot tell: {'; '.join(self.reasons)}."
-        return f"{found}.{doubt} {self.note}"
+        return f"{text}.{doubt} {self.note}"
 
 
 def estimate_performance(
@@ -393,10 +395,10 @@ def estimate_performance(
     >>> bool(found.low <= np.mean((p > 0.5) == y, where=np.arange(4000) >= 2000) <= found.high)
     True
     """
-    given: dict[str, Any] = {"importance": importance, "costs": costs}
-    given |= {"level": level, "target": target, "inputs": inputs, "classes": classes}
-    given |= {"reference": reference, "X": X, "random_state": random_state}
-    return estimates(P_new, [metric], **given)[0]
+    options: dict[str, Any] = {"importance": importance, "costs": costs}
+    options |= {"level": level, "target": target, "inputs": inputs, "classes": classes}
+    options |= {"reference": reference, "X": X, "random_state": random_state}
+    return estimates(P_new, [metric], **options)[0]
 
 
 @seeded
@@ -430,8 +432,8 @@ def estimates(
         kind: _Change.of(rows, _weights(rows, X, importance, random_state), kind, random_state)
         for kind, rows in by_kind.items()
     }
-    given = (costs, level, target, random_state)
-    return [_estimated(key, changes[key in ERROR_METRICS], *given) for key in keys]
+    options = (costs, level, target, random_state)
+    return [_estimated(key, changes[key in ERROR_METRICS], *options) for key in keys]
 
 
 @dataclass(frozen=True)
@@ -450,9 +452,9 @@ class _Change:
         cls, rows: Rows, fit: ImportanceWeights, forecasts: bool, random_state: int
     ) -> "_Change":
         weights = fit.weights_, fit.weights_new_
-        orders = [order_of(one, w) for one, w in zip(rows, weights, strict=True)]
+        orders = [order_of(record, w) for record, w in zip(rows, weights, strict=True)]
         moved = Moved(*(w[order] for w, order in zip(weights, orders, strict=True)))
-        old, new = (one.take(order) for one, order in zip(rows, orders, strict=True))
+        old, new = (record.take(order) for record, order in zip(rows, orders, strict=True))
         rates = None if forecasts else new_rates(old, new, moved, random_state)
         return cls((old, new), fit, moved, rates)
 
@@ -462,11 +464,11 @@ def _estimated(
 ) -> PerformanceEstimate:
     rows, moved = change.rows, change.moved
     if key in ERROR_METRICS:
-        found = error_estimate(*rows, key, moved, random_state)
+        estimate = error_estimate(*rows, key, moved, random_state)
     else:
-        found = class_estimate(*rows, key, moved, costs, random_state)
+        estimate = class_estimate(*rows, key, moved, costs, random_state)
     reasons = [*change.fit.doubts_, *_few_of_a_class(rows[0], key)]
-    result = _result(key, found, change.fit, reasons, level, target)
+    result = _result(key, estimate, change.fit, reasons, level, target)
     return _beside_new_rates(result, rows, change.rates, costs)
 
 
@@ -481,13 +483,13 @@ def _beside_new_rates(
     value = value_of_labelled(rows[0], result.metric, rates.weight, costs)
     if result.low <= value <= result.high:
         return result
-    why = f"new class rates fit the new rows too, and {result.metric} would then be {value:.3g}"
-    return replace(result, state="cannot tell", reasons=[*result.reasons, why])
+    reason = f"new class rates fit the new rows too, and {result.metric} would then be {value:.3g}"
+    return replace(result, state="cannot tell", reasons=[*result.reasons, reason])
 
 
-def _require_pair(given: Any, name: str, what: str) -> None:
-    if not isinstance(given, tuple | list) or len(cast(Any, given)) != 2:
-        raise InputError(f"{name} must be the pair {what}; pass both.")
+def _require_pair(value: Any, name: str, contents: str) -> None:
+    if not isinstance(value, tuple | list) or len(cast(Any, value)) != 2:
+        raise InputError(f"{name} must be the pair {contents}; pass both.")
 
 
 def _read(P_new: Any, reference: Any, key: str, inputs: Inputs, classes: Any) -> Rows:
@@ -500,8 +502,8 @@ def _read(P_new: Any, reference: Any, key: str, inputs: Inputs, classes: Any) ->
     else:
         old = read(reference[0], reference[1], inputs=inputs, classes=classes)
         new = naming("P", "P_new")(read)(P_new, inputs=inputs, classes=old.classes)
-        many = old.n_classes != 2
-        if many and key in ("event_auroc", "f1", "event_brier_score"):
+        multiclass = old.n_classes != 2
+        if multiclass and key in ("event_auroc", "f1", "event_brier_score"):
             raise InputError(
                 f"metric {key!r} takes two classes; got {old.n_classes}; use accuracy, log_loss,"
                 " brier_score or cost."
@@ -517,23 +519,23 @@ def _read(P_new: Any, reference: Any, key: str, inputs: Inputs, classes: Any) ->
 def _weights(
     rows: Rows, X: Any, importance: ImportanceWeights | None, random_state: int
 ) -> ImportanceWeights:
-    given: Any = importance
-    if given is not None and not isinstance(given, ImportanceWeights):
+    candidate: Any = importance
+    if candidate is not None and not isinstance(candidate, ImportanceWeights):
         raise InputError(
-            f"importance must be ImportanceWeights; got {type(given).__name__}; leave it out"
+            f"importance must be ImportanceWeights; got {type(candidate).__name__}; leave it out"
             " to learn the weights."
         )
     fit = ImportanceWeights(random_state=random_state) if importance is None else clone(importance)
     if X is None:
         if fit.function is not None:
             raise InputError("X=(X_reference, X_new) must be passed, as importance has a function.")
-        return fit.fit(*(_said(record) for record in rows))
+        return fit.fit(*(_prediction_columns(record) for record in rows))
     _require_pair(X, "X", "(X_reference, X_new)")
     if fit.function is not None:
         fit.fit(*X)
     else:
         names = ("X[0]", "X[1]")
-        fit.fit(*(_joined(one, *pair) for one, *pair in zip(X, names, rows, strict=True)))
+        fit.fit(*(_joined(table, *pair) for table, *pair in zip(X, names, rows, strict=True)))
     sizes = len(fit.weights_), len(fit.weights_new_)
     if sizes != (len(rows[0]), len(rows[1])):
         raise InputError(
@@ -543,7 +545,7 @@ def _weights(
     return fit
 
 
-def _said(record: Predictions | ForecastRecord) -> dict[str, np.ndarray]:
+def _prediction_columns(record: Predictions | ForecastRecord) -> dict[str, np.ndarray]:
     """The model's predictions of each row, in columns."""
     if isinstance(record, ForecastRecord):
         return {"predicted mean": record.mean, "log of the predicted std": np.log(record.std)}
@@ -557,13 +559,13 @@ def _said(record: Predictions | ForecastRecord) -> dict[str, np.ndarray]:
 
 def _joined(X: Any, name: str, record: Any) -> Mapping[str, np.ndarray]:
     columns = group_columns(X, name)
-    own = {called or f"column {j + 1}": column for j, (called, column) in enumerate(columns)}
-    if any(column.shape[:1] != (len(record),) for column in own.values()):
+    inputs = {label or f"column {j + 1}": column for j, (label, column) in enumerate(columns)}
+    if any(column.shape[:1] != (len(record),) for column in inputs.values()):
         raise InputError(
             f"{name} must have {len(record)} rows, as its predictions; got shape"
             f" {columns[0][1].shape}; pass (X_reference, X_new), two tables of inputs."
         )
-    return {**own, **_said(record)}
+    return {**inputs, **_prediction_columns(record)}
 
 
 def _few_of_a_class(old: Any, key: str) -> list[str]:
@@ -578,19 +580,19 @@ def _few_of_a_class(old: Any, key: str) -> list[str]:
 
 def _result(
     key: str,
-    found: Estimate,
+    estimate: Estimate,
     fit: ImportanceWeights,
     reasons: list[str],
     level: float,
     target: Any,
 ) -> PerformanceEstimate:
-    new = found.noise if target == "realised" else found.spread
+    new = estimate.noise if target == "realised" else estimate.spread
     z = normal_quantile(level)
     # A labelled row of a kind that was not seen may have another outcome.
-    new += max(1.0 / fit.n_effective_ if key in BOUNDED else 0.0, found.unseen) ** 2
-    half = z * float(np.sqrt(found.own @ found.own + new))
-    moved = z * float(np.sqrt(np.sum((found.own - found.own_before) ** 2) + new))
-    value, change = found.value, found.value - found.before
+    new += max(1.0 / fit.n_effective_ if key in BOUNDED else 0.0, estimate.unseen) ** 2
+    half = z * float(np.sqrt(estimate.influence @ estimate.influence + new))
+    moved = z * float(np.sqrt(np.sum((estimate.influence - estimate.influence_before) ** 2) + new))
+    value, change = estimate.value, estimate.value - estimate.before
     low, high = value - half, value + half
     if key in BOUNDED:
         inner = float(np.clip(value, 0.5 / fit.n_effective_, 1.0 - 0.5 / fit.n_effective_))
@@ -608,7 +610,7 @@ def _result(
         target=target,
         state="cannot tell" if reasons else "holds",
         reasons=reasons,
-        before=found.before,
+        before=estimate.before,
         change=change,
         change_low=change - moved,
         change_high=change + moved,
@@ -617,5 +619,5 @@ def _result(
         n_effective=fit.n_effective_,
         outside=fit.outside_,
         shift_p_value=test.p_value,
-        changed=[one.name for one in test.columns if one.distance > test.chance],
+        changed=[column.name for column in test.columns if column.distance > test.chance],
     )

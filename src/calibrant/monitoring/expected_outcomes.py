@@ -47,21 +47,21 @@ class Moved:
     def for_fits(self) -> np.ndarray:
         """Weights of the labelled rows in fits: nearer to 1 the fewer rows they are worth."""
         worth = float(self.old.sum() ** 2 / (self.old @ self.old))
-        kept = worth / (worth + EVEN)
-        return kept * self.old * (len(self.old) / self.old.sum()) + 1.0 - kept
+        share = worth / (worth + EVEN)
+        return share * self.old * (len(self.old) / self.old.sum()) + 1.0 - share
 
     def directions(self) -> tuple[np.ndarray, np.ndarray]:
         """Standardised logarithms of the weights, within the range of nearly all labelled rows, so
         that nothing is extrapolated; zeros if they do not differ.
         """
-        old, new = (np.log(np.maximum(one, NEAR)) for one in (self.old, self.new))
+        old, new = (np.log(np.maximum(values, NEAR)) for values in (self.old, self.new))
         spread = float(np.append(old, new).std())
         if spread <= NEAR:
             return np.zeros(len(old)), np.zeros(len(new))
         low, high = np.quantile(old, [OUTER, 1.0 - OUTER])
         centre = old.mean()
-        near = (np.clip(one, low, high) for one in (old, new))
-        return tuple((one - centre) / spread for one in near)  # pyright: ignore
+        clipped = (np.clip(values, low, high) for values in (old, new))
+        return tuple((values - centre) / spread for values in clipped)  # pyright: ignore
 
 
 def log_odds_of_second(record: Predictions) -> np.ndarray:
@@ -77,12 +77,12 @@ def class_chances(
     Two classes: logistic regression on powers of the log-odds and on the logarithm of the weight,
     with the weights. More classes: vector scaling with the weights.
     """
-    fit = _of_two if old.n_classes == 2 else _of_many
-    along, weight = moved.directions(), moved.for_fits
+    fit = _fit_two_classes if old.n_classes == 2 else _fit_many_classes
+    direction, weight = moved.directions(), moved.for_fits
 
     def fitted(rows: np.ndarray) -> Callable[[], tuple[np.ndarray, np.ndarray]]:
-        predict = fit(old.take(rows), weight[rows], along[0][rows])
-        return lambda: (predict(old, along[0]), predict(new, along[1]))
+        predict = fit(old.take(rows), weight[rows], direction[0][rows])
+        return lambda: (predict(old, direction[0]), predict(new, direction[1]))
 
     return _cross_fitted(old.strata, fitted, random_state)
 
@@ -93,34 +93,34 @@ def _cross_fitted(
     folds = stratified_folds(strata, FOLDS, random_state)
     parts = [fitted(np.flatnonzero(folds != k))() for k in range(FOLDS)]
     out = np.empty_like(parts[0][0])
-    for k, (own, _) in enumerate(parts):
-        out[folds == k] = own[folds == k]
-    return out, np.mean([one for _, one in parts], axis=0)
+    for k, (labelled, _) in enumerate(parts):
+        out[folds == k] = labelled[folds == k]
+    return out, np.mean([new for _, new in parts], axis=0)
 
 
-def _of_two(part: Predictions, weight: np.ndarray, along: np.ndarray) -> Any:
+def _fit_two_classes(part: Predictions, weight: np.ndarray, direction: np.ndarray) -> Any:
     odds = log_odds_of_second(part)
     centre, spread = odds.mean(), max(float(odds.std()), NEAR)
 
-    def design(record: Predictions, along: np.ndarray) -> np.ndarray:
+    def design(record: Predictions, direction: np.ndarray) -> np.ndarray:
         z = (log_odds_of_second(record) - centre) / spread
-        near = np.clip(z, -STRAIGHT, STRAIGHT)
-        return np.column_stack([np.ones(len(z)), z, near**2, near**3, along])
+        bounded = np.clip(z, -STRAIGHT, STRAIGHT)
+        return np.column_stack([np.ones(len(z)), z, bounded**2, bounded**3, direction])
 
     ridge = np.array([0.0, 0.0, RIDGE, RIDGE, RIDGE])
     target = part.strata.astype(np.float64)
-    theta, _ = fit_logistic(design(part, along), target, weight, [np.zeros(5)], ridge=ridge)
+    theta, _ = fit_logistic(design(part, direction), target, weight, [np.zeros(5)], ridge=ridge)
 
-    def predict(record: Predictions, along: np.ndarray) -> np.ndarray:
-        p = sigmoid(design(record, along) @ theta)
+    def predict(record: Predictions, direction: np.ndarray) -> np.ndarray:
+        p = sigmoid(design(record, direction) @ theta)
         return np.column_stack([1.0 - p, p])
 
     return predict
 
 
-def _of_many(part: Predictions, weight: np.ndarray, along: np.ndarray) -> Any:
+def _fit_many_classes(part: Predictions, weight: np.ndarray, direction: np.ndarray) -> Any:
     fit = fit_clone(VectorScaling(), part.weighted(weight))
-    return lambda record, along: fit.predict_record(record)
+    return lambda record, direction: fit.predict_record(record)
 
 
 def error_sizes(
@@ -129,12 +129,12 @@ def error_sizes(
     """(expected sizes of the errors of labelled rows (n,), those of new rows (m,)), log-linear in
     the logarithms of the stated std and of the weight.
     """
-    along, weight = moved.directions(), moved.for_fits
-    logs = [np.log(one) for one in std]
+    direction, weight = moved.directions(), moved.for_fits
+    logs = [np.log(scale) for scale in std]
     centre, spread = logs[0].mean(), max(float(logs[0].std()), NEAR)
     designs = [
         np.column_stack([np.clip((s - centre) / spread, -5.0, 5.0), d])
-        for s, d in zip(logs, along, strict=True)
+        for s, d in zip(logs, direction, strict=True)
     ]
     # Imported here, because every report imports this file.
     from sklearn.linear_model import PoissonRegressor
@@ -192,40 +192,40 @@ def new_rates(old: Predictions, new: Predictions, moved: Moved, seed: int) -> Ne
     count = np.bincount(old.strata, minlength=old.n_classes).astype(np.float64)
     if old.n_classes > MOST_CLASSES or count.min() < 2.0 or (moved.old == moved.old[0]).all():
         return None
-    alone = Moved(np.ones(len(old)), np.ones(len(new)))
-    own, other = class_chances(old, new, alone, seed)
-    seen = own.mean(axis=0)
-    rates = seen
+    unweighted = Moved(np.ones(len(old)), np.ones(len(new)))
+    chances, chances_new = class_chances(old, new, unweighted, seed)
+    base_rates = chances.mean(axis=0)
+    rates = base_rates
     for _ in range(STEPS):
-        parts = other * (rates / seen)
+        parts = chances_new * (rates / base_rates)
         rates = (parts / parts.sum(axis=1, keepdims=True)).mean(axis=0)
     tests = [
         _mixture_p_value(cells, old.strata, rates)
-        for cells in (_score_cells(own, other), _parts(moved.old, moved.new))
+        for cells in (_score_cells(chances, chances_new), _parts(moved.old, moved.new))
     ]
     weight = (rates * count.sum() / count)[old.strata]
     return NewRates(rates, weight, min(1.0, 2.0 * min(tests)))
 
 
-def _score_cells(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _score_cells(labelled: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cells of labelled and of new rows: parts of the score of two classes, or the most likely
     class and whether it is likelier than half of its rows.
     """
-    if own.shape[1] == 2:
-        return _parts(own[:, 1], other[:, 1])
-    out = [2 * one.argmax(axis=1) for one in (own, other)]
-    top = [one.max(axis=1) for one in (own, other)]
-    for k in range(own.shape[1]):
-        both = np.concatenate([t[c == 2 * k] for t, c in zip(top, out, strict=True)])
-        middle = np.median(both) if len(both) else 0.0
+    if labelled.shape[1] == 2:
+        return _parts(labelled[:, 1], new[:, 1])
+    out = [2 * chances.argmax(axis=1) for chances in (labelled, new)]
+    top = [chances.max(axis=1) for chances in (labelled, new)]
+    for k in range(labelled.shape[1]):
+        tops = np.concatenate([t[c == 2 * k] for t, c in zip(top, out, strict=True)])
+        middle = np.median(tops) if len(tops) else 0.0
         for t, c in zip(top, out, strict=True):
             c[(c == 2 * k) & (t > middle)] += 1
     return out[0], out[1]
 
 
-def _parts(own: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    edges = np.quantile(np.concatenate([own, other]), np.arange(1, PARTS) / PARTS)
-    return np.searchsorted(edges, own), np.searchsorted(edges, other)
+def _parts(labelled: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    edges = np.quantile(np.concatenate([labelled, new]), np.arange(1, PARTS) / PARTS)
+    return np.searchsorted(edges, labelled), np.searchsorted(edges, new)
 
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:
@@ -236,23 +236,23 @@ def _mixture_p_value(cells: Any, labels: np.ndarray, rates: np.ndarray) -> float
     """The p-value of the minimum chi-squared test that the new rows' shares of the cells are a
     mixture of those of the classes.
     """
-    own, other = cells
-    n_cells, k = int(max(own.max(), other.max())) + 1, len(rates)
-    count = np.bincount(labels * n_cells + own, minlength=k * n_cells).reshape(k, n_cells)
-    used = count.sum(axis=0) + np.bincount(other, minlength=n_cells) > 0.0
+    labelled, unlabelled = cells
+    n_cells, k = int(max(labelled.max(), unlabelled.max())) + 1, len(rates)
+    count = np.bincount(labels * n_cells + labelled, minlength=k * n_cells).reshape(k, n_cells)
+    used = count.sum(axis=0) + np.bincount(unlabelled, minlength=n_cells) > 0.0
     count = count[:, used]
-    each = count.sum(axis=1, keepdims=True)
-    share, new = count / each, np.bincount(other, minlength=n_cells)[used] / len(other)
+    totals = count.sum(axis=1, keepdims=True)
+    share, new = count / totals, np.bincount(unlabelled, minlength=n_cells)[used] / len(unlabelled)
     mixed = rates @ share
-    spread = (np.diag(mixed) - np.outer(mixed, mixed)) / len(other)
-    for rate, one, rows in zip(rates, share, each[:, 0], strict=True):
-        spread += rate**2 * (np.diag(one) - np.outer(one, one)) / rows
+    spread = (np.diag(mixed) - np.outer(mixed, mixed)) / len(unlabelled)
+    for rate, profile, rows in zip(rates, share, totals[:, 0], strict=True):
+        spread += rate**2 * (np.diag(profile) - np.outer(profile, profile)) / rows
     inverse = _inverse(spread)
     # The rates that fit best, whose sum is 1.
     directions = (share[:-1] - share[-1]).T
     gap = new - mixed
     moment = directions.T @ inverse
-    left = gap - directions @ (_inverse(moment @ directions) @ (moment @ gap))
+    residual = gap - directions @ (_inverse(moment @ directions) @ (moment @ gap))
     freedom = int(used.sum()) - k
-    distance = float(left @ inverse @ left)
+    distance = float(residual @ inverse @ residual)
     return float(special.chdtrc(freedom, distance)) if freedom > 0 else 1.0  # pyright: ignore

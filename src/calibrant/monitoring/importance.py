@@ -48,28 +48,30 @@ class Columns:
     @classmethod
     def of(cls, X: Any, name: str) -> "Columns":
         """Learn the names and levels from rows."""
-        found = _columns(X, name)
+        columns = _columns(X, name)
         levels = [
             None if column.dtype.kind == "f" else coded(column, name).names.tolist()
-            for _, column in found
+            for _, column in columns
         ]
-        return cls([called for called, _ in found], levels)
+        return cls([label for label, _ in columns], levels)
 
     @property
     def unordered(self) -> np.ndarray:
         """(d,) whether a column has levels, and few enough for trees."""
-        return np.array([one is not None and len(one) <= MOST_LEVELS for one in self.levels])
+        return np.array(
+            [levels is not None and len(levels) <= MOST_LEVELS for levels in self.levels]
+        )
 
     def numbers(self, X: Any, name: str) -> np.ndarray:
         """Return (n, d) numbers, and the positions of levels; nan where missing or unseen."""
-        found = _columns(X, name)
-        if [called for called, _ in found] != self.names:
+        columns = _columns(X, name)
+        if [label for label, _ in columns] != self.names:
             raise InputError(
                 f"{name} must have the columns {self.names}, as the other rows; got"
-                f" {[called for called, _ in found]}."
+                f" {[label for label, _ in columns]}."
             )
-        out = np.empty((len(found[0][1]), len(found)))
-        for j, (levels, (_, column)) in enumerate(zip(self.levels, found, strict=True)):
+        out = np.empty((len(columns[0][1]), len(columns)))
+        for j, (levels, (_, column)) in enumerate(zip(self.levels, columns, strict=True)):
             if levels is None and column.dtype.kind != "f":
                 raise InputError(
                     f"column {self.names[j]} of {name} must hold numbers, as in the other rows; got"
@@ -127,7 +129,7 @@ def separators(columns: Columns, random_state: int) -> list[Any]:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-    levels = np.array([one is not None for one in columns.levels])
+    levels = np.array([column_levels is not None for column_levels in columns.levels])
     numbers = make_pipeline(
         SimpleImputer(keep_empty_features=True), StandardScaler(), FunctionTransformer(with_squares)
     )
@@ -135,11 +137,11 @@ def separators(columns: Columns, random_state: int) -> list[Any]:
         SimpleImputer(strategy="constant", fill_value=-1.0),
         OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=FEW),
     )
-    both: Any = [
+    steps: Any = [
         ("numbers", numbers, np.flatnonzero(~levels)),
         ("levels", coded, np.flatnonzero(levels)),
     ]
-    logistic = make_pipeline(ColumnTransformer(both), LogisticRegression(max_iter=500))
+    logistic = make_pipeline(ColumnTransformer(steps), LogisticRegression(max_iter=500))
     trees = make_pipeline(
         # Trees refuse a column without any value.
         SimpleImputer(strategy="constant", fill_value=MISSING, keep_empty_features=True),
@@ -236,9 +238,9 @@ class ShiftTest(Result):
 
     def __str__(self) -> str:
         p = p_text(self.p_value, "= ")
-        found = f"inputs: AUROC of new against old rows {self.auroc:.3f}, p {p}"
+        text = f"inputs: AUROC of new against old rows {self.auroc:.3f}, p {p}"
         most = [f"{c.name} ({c.distance:.2f})" for c in self.columns if c.distance > self.chance]
-        return found + ("; most different: " + ", ".join(most[:5]) if most else "")
+        return text + ("; most different: " + ", ".join(most[:5]) if most else "")
 
 
 @seeded
@@ -294,19 +296,19 @@ def shift_test(X_old: Any, X_new: Any, *, model: Any = None, random_state: int =
         raise InputError(
             f"X_old and X_new must have {LEAST} rows or more each; got {len(old)} and {len(new)}."
         )
-    old, new = (one[np.argsort(feature_codes(one), kind="stable")] for one in (old, new))
+    old, new = (rows[np.argsort(feature_codes(rows), kind="stable")] for rows in (old, new))
     Z, is_new = np.concatenate([old, new]), np.arange(len(old) + len(new)) >= len(old)
     half = stratified_folds(is_new, 2, random_state) == 0
     kinds = separators(columns, random_state) if model is None else [clone(model)]
     fits = [kind.fit(Z[half], is_new[half]) for kind in kinds]
     score = np.sum([log_odds_of(fit, Z[~half]) for fit in fits], axis=0)
-    ours, theirs = score[is_new[~half]], score[~is_new[~half]]
-    found: Any = stats.mannwhitneyu(ours, theirs, alternative="greater")
+    score_new, score_old = score[is_new[~half]], score[~is_new[~half]]
+    test: Any = stats.mannwhitneyu(score_new, score_old, alternative="greater")
     changed = [_changed(columns, j, old[:, j], new[:, j]) for j in range(len(columns.names))]
     return ShiftTest(
-        float(found.pvalue),
-        float(found.statistic) / (len(ours) * len(theirs)),
-        sorted(changed, key=lambda one: -one.distance),
+        float(test.pvalue),
+        float(test.statistic) / (len(score_new) * len(score_old)),
+        sorted(changed, key=lambda column: -column.distance),
         1.36 * float(np.sqrt(1.0 / len(old) + 1.0 / len(new))),
         len(old),
         len(new),
@@ -435,7 +437,7 @@ class ImportanceWeights(BaseEstimator):
             score = self._fit_models(np.concatenate(Z), n_old)
             old, new = self._weight(score[:n_old]), self._weight(score[n_old:])
         else:
-            old, new = self._given(X_old, n_old), self._given(X_new, n_new)
+            old, new = self._function_weights(X_old, n_old), self._function_weights(X_new, n_new)
         self.scale_ = float(self._clipped(old).mean())
         if self.function is None:
             # Old rows that are all unlike the new ones have weights near 0.
@@ -444,7 +446,7 @@ class ImportanceWeights(BaseEstimator):
         self.weights_new_: np.ndarray = self._clipped(new) / self.scale_
         self.n_effective_: float = float(self.weights_.sum() ** 2 / (self.weights_**2).sum())
         self.clipped_: float = float(1.0 - self._clipped(old).sum() / old.sum())
-        outside: np.ndarray = _beyond(Z[0], Z[1], self.columns_) | (new > old.max())
+        outside: np.ndarray = _out_of_range(Z[0], Z[1], self.columns_) | (new > old.max())
         # The share that chance alone puts beyond either end of each column, and of the weights.
         chance = (2.0 * len(self.columns_.names) + 1.0) / (n_old + 1.0)
         self.outside_: float = max(0.0, float(outside.mean()) - chance)
@@ -466,13 +468,13 @@ class ImportanceWeights(BaseEstimator):
         for kind in kinds:
             fits, odds = fitted_in_folds(kind, rows, new, self.n_splits, self.random_state)
             design: np.ndarray = np.column_stack([odds, ones])
-            found, _ = fit_logistic(
+            theta, _ = fit_logistic(
                 design, new, ones, [np.array([1.0, 0.0])], nonnegative=np.array([True, False])
             )
-            loss = logistic_derivatives(found, design, new, ones)[0] + 1.0
+            loss = logistic_derivatives(theta, design, new, ones)[0] + 1.0
             if loss < least:
                 least, best, self.models_ = loss, odds, fits
-                self.scaling_ = float(found[0]), float(found[1]) - base
+                self.scaling_ = float(theta[0]), float(theta[1]) - base
         out = np.empty(len(rows))
         out[order] = (np.bincount(equal, best) / np.bincount(equal))[equal]
         return out
@@ -480,7 +482,7 @@ class ImportanceWeights(BaseEstimator):
     def _weight(self, odds: np.ndarray) -> np.ndarray:
         return np.exp(self.scaling_[0] * odds + self.scaling_[1])
 
-    def _given(self, X: Any, n: int) -> np.ndarray:
+    def _function_weights(self, X: Any, n: int) -> np.ndarray:
         assert self.function is not None
         out = np.asarray(self.function(X), dtype=np.float64)
         if out.shape != (n,) or not (np.isfinite(out).all() and (out >= 0.0).all() and out.any()):
@@ -498,7 +500,7 @@ class ImportanceWeights(BaseEstimator):
         require_fitted(self, "weights_")
         Z = self.columns_.numbers(X, "X")
         if self.function is not None:
-            return self._clipped(self._given(X, len(Z))) / self.scale_
+            return self._clipped(self._function_weights(X, len(Z))) / self.scale_
         odds = [log_odds_of(model, Z) for model in self.models_] or [np.zeros(len(Z))]
         return self._clipped(self._weight(np.mean(odds, axis=0))) / self.scale_
 
@@ -510,7 +512,7 @@ class ImportanceWeights(BaseEstimator):
     def doubts_(self) -> list[str]:
         """Reasons not to trust the weights; empty if there are none."""
         require_fitted(self, "weights_")
-        found = (
+        checks = (
             (
                 self.n_effective_ < LEAST_EFFECTIVE,
                 f"the weighted old rows are worth only {self.n_effective_:.0f} rows",
@@ -524,12 +526,12 @@ class ImportanceWeights(BaseEstimator):
                 f"clipping at {self.clip} removed {100 * self.clipped_:.0f} % of the weight",
             ),
         )
-        return [reason for holds, reason in found if holds]
+        return [reason for holds, reason in checks if holds]
 
 
-def _beyond(old: np.ndarray, new: np.ndarray, columns: Columns) -> np.ndarray:
+def _out_of_range(old: np.ndarray, new: np.ndarray, columns: Columns) -> np.ndarray:
     """(m,) whether a new row has a number beyond those of all old rows, or an unseen level."""
     low, high = np.fmin.reduce(old, axis=0), np.fmax.reduce(old, axis=0)
-    levels = np.array([one is not None for one in columns.levels])
+    levels = np.array([column_levels is not None for column_levels in columns.levels])
     unseen = levels & np.isnan(new) & ~np.isnan(old).any(axis=0)
     return ((new < low) | (new > high) | unseen).any(axis=1)

@@ -33,14 +33,14 @@ __all__ = [
     "CalibrationMonitor",
     "DriftCurve",
     "advise",
-    "change_said",
+    "describe_change",
     "drift_curve",
     "no_drift",
 ]
 
 
 #: Minimum likelihood ratio of a change at a batch against errors since the first.
-TOLD_APART = 20.0
+LEAST_RATIO = 20.0
 #: Standard errors by which a re-fit must gain more than an offset, which is simpler.
 SHAPE = 2.0
 
@@ -83,9 +83,9 @@ class Advice(Result):
         return f"{self.decision}. {self.reason[0].upper()}{self.reason[1:]}."
 
 
-def no_drift(rows: float, seen: str) -> Advice:
+def no_drift(rows: float, evidence: str) -> Advice:
     """Return the advice without an alarm."""
-    reason = f"no drift shown in {rows:,.0f} rows ({seen})"
+    reason = f"no drift shown in {rows:,.0f} rows ({evidence})"
     return Advice("leave", reason, None, rows, float("nan"), float("nan"), [], {})
 
 
@@ -100,43 +100,43 @@ def advise(
     """Return the advice after an alarm, from the sums of the batches from ``since`` on; ``change``
     describes the change there, and ``earlier`` are the sums before.
     """
-    rows, found = claim.rows(sums), change
+    rows, finding = claim.rows(sums), change
     if isinstance(claim, PitClaim):
-        found = f"{found}: {claim.words(sums)}"
+        finding = f"{finding}: {claim.words(sums)}"
     if rows < LEAST_ROWS:
-        reason = f"{found}; {rows:,.0f} rows since then are too few to fit on"
+        reason = f"{finding}; {rows:,.0f} rows since then are too few to fit on"
         return Advice("wait", reason, since, rows, float("nan"), float("nan"), [], {})
-    each = {kind: claim.refit_gain(sums, kind) for kind in ("re-offset", "re-fit")}
+    results = {kind: claim.refit_gain(sums, kind) for kind in ("re-offset", "re-fit")}
     more, more_error = claim.refit_gain(sums, "re-fit", "re-offset")
     changed = ["relation" if more > SHAPE * more_error else "rates"]
     if isinstance(claim, ScoreClaim) and earlier is not None:
-        each["re-weight"] = reweighted_gain(earlier, sums)
+        results["re-weight"] = reweighted_gain(earlier, sums)
         changed += ["inputs"] if claim.inputs_changed(earlier, sums) else []
-    offset_gains = each["re-offset"][0] > EVIDENCE * each["re-offset"][1]
+    offset_gains = results["re-offset"][0] > EVIDENCE * results["re-offset"][1]
     decision = "re-offset" if changed[0] == "rates" and offset_gains else "re-fit"
-    gain, error = each[decision]
-    size, gains = f"{gain:.4f} ± {error:.4f}", {kind: one[0] for kind, one in each.items()}
+    gain, error = results[decision]
+    size, gains = f"{gain:.4f} ± {error:.4f}", {kind: result[0] for kind, result in results.items()}
     if gain <= EVIDENCE * error:
         reason = (
-            f"{found}; the {rows:,.0f} rows since then do not show yet that a re-fit helps (log"
+            f"{finding}; the {rows:,.0f} rows since then do not show yet that a re-fit helps (log"
             f" loss lower by {size})"
         )
         return Advice("wait", reason, since, rows, gain, error, changed, gains)
-    watched = {"answer": "confidence", "forecast": "forecast's intervals"}.get(target, "risk")
+    quantity = {"answer": "confidence", "forecast": "forecast's intervals"}.get(target, "risk")
     repair = "an offset" if decision == "re-offset" else "a re-fit"
     reason = (
-        f"{found}; {repair} on the {rows:,.0f} rows since then takes {size} off the log loss of the"
-        f" {watched} out of fold"
+        f"{finding}; {repair} on the {rows:,.0f} rows since then takes {size} off the log loss of"
+        f" the {quantity} out of fold"
     )
     return Advice(decision, reason, since, rows, gain, error, changed, gains)
 
 
-def change_said(times: Sequence[Any], start: int, growth: np.ndarray, reference: bool) -> str:
+def describe_change(times: Sequence[Any], start: int, growth: np.ndarray, reference: bool) -> str:
     """Describe the evidence: a change at the batch ``start``, or errors from the first one on;
     ``growth`` is that of stakes placed at each batch.
     """
     first, since = times[0], times[start]
-    if start > 0 and growth[start] - growth[0] < np.log(TOLD_APART):
+    if start > 0 and growth[start] - growth[0] < np.log(LEAST_RATIO):
         return (
             f"the predictions are miscalibrated, most likely since {since}; earlier batches do not"
             " show that they were ever calibrated"
@@ -192,7 +192,7 @@ def drift_curve(
     n, total, hits = claim.stated(batches).T
     counted = claim.errors(batches)
     error, low, high = (
-        np.array([_limits(claim, *each, level) for each in zip(batches, counted, strict=True)])
+        np.array([_limits(claim, *pair, level) for pair in zip(batches, counted, strict=True)])
         .reshape(-1, 3)
         .T
     )
@@ -414,7 +414,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
                 f"all batches must have the same bins, {len(self.low_)}; got {len(sums)}."
             )
         self.batches_.append(sums)
-        self.times_.append(len(self.times_) if time is None else _named(time))
+        self.times_.append(len(self.times_) if time is None else _time_label(time))
         self.n_ += self.claim.rows(sums)
         self.log_stakes_: np.ndarray = next_stakes(
             self.log_stakes_, len(self.batches_), self._log_factors(sums)
@@ -473,11 +473,11 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.log_stakes_ = np.full(self.claim.n_alternatives, -np.inf)
 
     def _summed(self, P: Any, y: Any, std: Any, levels: np.ndarray | None) -> np.ndarray:
-        found, claim = domain_of_input(P, std), self._claim_type
-        if found is not claim.domain:
+        domain, claim = domain_of_input(P, std), self._claim_type
+        if domain is not claim.domain:
             raise InputError(
                 f"target must match what is monitored, and is {self.target!r}; got"
-                f" {found.predictions}; pass {claim.remedy}."
+                f" {domain.predictions}; pass {claim.remedy}."
             )
         if self.target == "forecast":
             record = read_forecast(P, std, y).one_output()
@@ -544,24 +544,26 @@ class CalibrationMonitor(Saved, BaseEstimator):
     def advice(self) -> Advice:
         """Return whether to re-fit, to re-offset or to keep the calibration, and why."""
         require_fitted(self, "batches_")
-        seen = f"evidence {_short(self.evidence_)}, alarm at {self.threshold_:g}"
+        evidence = f"evidence {_short(self.evidence_)}, alarm at {self.threshold_:g}"
         if not self.alarm_:
-            return no_drift(self.n_, seen)
+            return no_drift(self.n_, evidence)
         start = self.since()
-        change = f"{change_said(self.times_, start, self.growth_since(), self.reference_)} ({seen})"
+        change = describe_change(self.times_, start, self.growth_since(), self.reference_)
         sums, watched = (
             np.sum(self.batches_[start:], axis=0),
             vars(self).get("watched_", self.target),
         )
         earlier = np.sum(self.batches_[:start], axis=0) if start else None
-        return advise(self.claim, sums, change, self.times_[start], watched, earlier)
+        return advise(
+            self.claim, sums, f"{change} ({evidence})", self.times_[start], watched, earlier
+        )
 
 
 def _short(value: float) -> str:
     return f"{value:.3g}" if np.isfinite(value) else "beyond 1e308"
 
 
-def _named(time: int | str) -> int | str:
+def _time_label(time: int | str) -> int | str:
     """Return a number unchanged and anything else as text; a day has no midnight."""
     return time if isinstance(time, int | float) else str(time).removesuffix(" 00:00:00")
 

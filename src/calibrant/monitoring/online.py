@@ -250,7 +250,9 @@ class OnlineCalibrator(
         """Learn on as :meth:`partial_fit` does, and return the probabilities (n, K) of each row
         before its own label was learnt, by which a stream is judged.
         """
-        return _columns(np.concatenate(self._learn(self._rows(P, y), wanted=True), axis=1))
+        return _columns(
+            np.concatenate(self._learn(self._rows(P, y), with_predictions=True), axis=1)
+        )
 
     def learn_one(self, p: Any, y: Any) -> Self:
         """Learn one row: its probability of the second class, or its dictionary of class and
@@ -263,11 +265,11 @@ class OnlineCalibrator(
         """Return the calibrated probability of a number, dictionary of a dictionary, or list of a
         row (K,); before the first row, those of the start.
         """
-        record, known = self._row(p, None), self
+        record, calibrator = self._row(p, None), self
         if not hasattr(self, "classes_"):
-            known = copy(self)
-            vars(known).update(self._before(record.n_classes), classes_=record.classes)
-        row = known.predict_record(record)[0].tolist()
+            calibrator = copy(self)
+            vars(calibrator).update(self._before(record.n_classes), classes_=record.classes)
+        row = calibrator.predict_record(record)[0].tolist()
         if isinstance(p, Mapping):
             return dict(zip(record.classes.tolist(), row, strict=True))
         return row[1] if np.ndim(p) == 0 else row
@@ -279,20 +281,24 @@ class OnlineCalibrator(
     def _row(self, p: Any, y: Any) -> Predictions:
         if not isinstance(p, Mapping):
             return self._rows([p], y)
-        said: dict[Any, float] = dict(cast(Any, p))
-        known: Any = getattr(self, "classes_", self.classes)
-        known = said if known is None else known
-        names: list[Any] = getattr(known, "tolist", lambda: list(known))()
-        at, row = places(said, names), np.zeros(len(names))
-        if not said or -1 in at or (self.inputs == "logit" and len(at) < len(names)):
+        probabilities: dict[Any, float] = dict(cast(Any, p))
+        classes: Any = getattr(self, "classes_", self.classes)
+        classes = probabilities if classes is None else classes
+        names: list[Any] = getattr(classes, "tolist", lambda: list(classes))()
+        position, row = places(probabilities, names), np.zeros(len(names))
+        if (
+            not probabilities
+            or -1 in position
+            or (self.inputs == "logit" and len(position) < len(names))
+        ):
             raise InputError(
-                f"p must have the classes {names}; got {list(said)}; start anew with all classes"
-                " in classes=."
+                f"p must have the classes {names}; got {list(probabilities)}; start anew with all"
+                " classes in classes=."
             )
-        row[at] = list(said.values())
+        row[position] = list(probabilities.values())
         return read(row[None], y, inputs=self.inputs, classes=names)
 
-    def _learn(self, record: Predictions, wanted: bool = False) -> list[np.ndarray]:
+    def _learn(self, record: Predictions, with_predictions: bool = False) -> list[np.ndarray]:
         """Learn the rows; return the probabilities (k, B) before each, in parts, if wanted."""
         weight = record.weights
         if (weight != 1.0).any():
@@ -308,7 +314,9 @@ class OnlineCalibrator(
         self.n_ += len(record)
         if self.delay:
             return [self._advance_batch(rows) for rows in record.blocks(int(self.delay) + 1)]
-        return [part for rows in record.blocks(ROWS) for part in self._advance(rows, wanted)]
+        return [
+            part for rows in record.blocks(ROWS) for part in self._advance(rows, with_predictions)
+        ]
 
     def _advance_batch(self, record: Predictions) -> np.ndarray:
         """Learn a batch; return the probabilities (k, b) before it."""
@@ -317,24 +325,24 @@ class OnlineCalibrator(
         self.state_, q = learn_batch(self.state_, design, x, hit, most)
         return q
 
-    def _advance(self, record: Predictions, wanted: bool) -> list[np.ndarray]:
+    def _advance(self, record: Predictions, with_predictions: bool) -> list[np.ndarray]:
         """Learn rows, after those that wait for a whole block."""
         state, i = self.state_, 0
-        found: list[np.ndarray] = []
+        parts: list[np.ndarray] = []
         x = np.hstack([state["x"], self._features(record)])
         y = np.hstack([state["y"], _indicators(record)[-len(state["y"]) :]])
         waiting = state["x"].shape[1]
         while (size := block_size(int(state["rows_learnt"][0]))) <= x.shape[1] - i:
             # Copies in the same layout have the same bits, whatever the batch.
             rows = DESIGNS[self.kind_](x[:, i : i + size].copy(), y[:, i : i + size].copy())
-            state, q = learn_block(state, rows, self.calibeating, wanted)
-            found.append(q)
+            state, q = learn_block(state, rows, self.calibeating, with_predictions)
+            parts.append(q)
             i += size
         self.state_ = state | {"x": x[:, i:].copy(), "y": y[:, i:].copy()}
-        if not wanted:
+        if not with_predictions:
             return []
         # Rows that waited had their probabilities when they came.
-        return [np.concatenate([*found, self._now()[1]], axis=1)[:, waiting:]]
+        return [np.concatenate([*parts, self._now()[1]], axis=1)[:, waiting:]]
 
     def _now(self) -> tuple[State, np.ndarray]:
         """Parameters, weights and bins after all rows."""
@@ -352,9 +360,9 @@ class OnlineCalibrator(
         return np.stack([high - low, np.ones(len(low))])[: len(self.state_["x"])]
 
     def _predict_proba(self, record: Predictions) -> np.ndarray:
-        now, design, none = self._now()[0], DESIGNS[self.kind_], np.empty((0, 0))
+        now, design, no_labels = self._now()[0], DESIGNS[self.kind_], np.empty((0, 0))
         parts = [
-            forecast_of(design(self._features(part), none), now, self.calibeating)
+            forecast_of(design(self._features(part), no_labels), now, self.calibeating)
             for part in record.blocks(ROWS)
         ]
         return _columns(np.concatenate(parts, axis=1))
@@ -372,18 +380,21 @@ class OnlineCalibrator(
         """
         require_fitted(self, "state_")
         n, m = float(self.n_), min(float(self.n_bins), float(self.n_))
-        late = float(self.delay) + 1.0
+        batch = float(self.delay) + 1.0
         turns = float(self.state_["batches"][0]) if self.delay else n
-        ways = len(self.weight_) * (1.0 + turns / SHARED)
+        n_experts = len(self.weight_) * (1.0 + turns / SHARED)
         assumed = "each row is predicted before its label is learnt and after all earlier labels"
         if self.delay:
             assumed = (
-                f"rows are predicted in batches of at most {late:,.0f}, each before its labels are"
+                f"rows are predicted in batches of at most {batch:,.0f}, each before its labels are"
                 " learnt in one call and after the labels of earlier batches"
             )
         over = "above that of the best constant in each bin"
         quantity, excess = {
-            None: ("log loss above that of the best half-life or the start", late * np.log(ways)),
+            None: (
+                "log loss above that of the best half-life or the start",
+                batch * np.log(n_experts),
+            ),
             "brier": (f"Brier score {over}", m * (1.0 + np.log(n / m))),
             "log_loss": (f"log loss {over}", m * (0.5 * np.log(n / m) + np.log(2.0))),
         }[self.calibeating]

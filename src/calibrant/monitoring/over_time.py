@@ -45,8 +45,8 @@ class Monitoring:
     @property
     def alarms(self) -> list[tuple[Any, ...]]:
         """The slices with an alarm, the strongest evidence first."""
-        found = [name for name, each in self.slices.items() if each.alarm_]
-        return sorted(found, key=lambda name: -max(self.slices[name].path_))
+        names = [name for name, slice_monitor in self.slices.items() if slice_monitor.alarm_]
+        return sorted(names, key=lambda name: -max(self.slices[name].path_))
 
     @property
     def discoveries(self) -> list[tuple[Any, ...]]:
@@ -66,17 +66,20 @@ class Monitoring:
         """Return one short dictionary for all rows and one for each slice, ready for JSON lines in
         a log of continuous integration.
         """
-        found, now = [({}, self.overall)], set(self.discoveries)
-        found += [(dict(zip(self.by, name, strict=True)), one) for name, one in self.slices.items()]
+        monitors, now = [({}, self.overall)], set(self.discoveries)
+        monitors += [
+            (dict(zip(self.by, name, strict=True)), slice_monitor)
+            for name, slice_monitor in self.slices.items()
+        ]
         keys = ("decision", "changed", "since", "gain", "standard_error", "reason")
-        said = list[dict[str, Any]]()
-        for name, one in found:
-            advice = one.advice().to_dict()
-            row = {"slice": plain(name), "n": one.n_, "alarm": one.alarm_}
-            row |= {"alarm_time": one.alarm_time_, "p_value": one.p_value_}
+        rows = list[dict[str, Any]]()
+        for name, slice_monitor in monitors:
+            advice = slice_monitor.advice().to_dict()
+            row = {"slice": plain(name), "n": slice_monitor.n_, "alarm": slice_monitor.alarm_}
+            row |= {"alarm_time": slice_monitor.alarm_time_, "p_value": slice_monitor.p_value_}
             row |= {"discovery": tuple(name.values()) in now}
-            said.append(plain(row | {key: advice[key] for key in keys}))
-        return said
+            rows.append(plain(row | {key: advice[key] for key in keys}))
+        return rows
 
     def frame(self) -> Any:
         """Return one row a slice and time, with the slices' curves one after the other (all rows if
@@ -86,7 +89,9 @@ class Monitoring:
         ``slices[...].curve()`` returns them.
         """
         pandas = import_extra("pandas", "a data frame of monitors", "frames")
-        curves = [each.curve(level=None) for each in self.slices.values()] or [self.overall.curve()]
+        curves = [slice_monitor.curve(level=None) for slice_monitor in self.slices.values()] or [
+            self.overall.curve()
+        ]
         parts = [
             pandas.DataFrame(named_by_target(vars(curve), self.overall.target)) for curve in curves
         ]
@@ -100,28 +105,28 @@ class Monitoring:
         alarm, evidence, advice and curve (see :meth:`frame`).
         """
         slices = [
-            dict(zip(self.by, plain(values), strict=True)) | _said(each, None)
-            for values, each in self.slices.items()
+            dict(zip(self.by, plain(values), strict=True)) | _summary(slice_monitor, None)
+            for values, slice_monitor in self.slices.items()
         ]
         return {
             "alpha": self.alpha,
             "by": self.by,
-            "overall": _said(self.overall, 0.95),
+            "overall": _summary(self.overall, 0.95),
             "slices": slices,
             "discoveries": plain(self.discoveries),
         }
 
     def __repr__(self) -> str:
-        rung = self.alarms
+        alarms = self.alarms
         lines = [f"All rows: {self.overall.advice()}"]
         if self.slices:
-            lines.append(f"Alarms: {len(rung):,} of {len(self.slices):,} slices")
+            lines.append(f"Alarms: {len(alarms):,} of {len(self.slices):,} slices")
         lines += [
             f"{', '.join(map(str, name))}: {self.slices[name].advice()}"
-            for name in rung[:MOST_SHOWN]
+            for name in alarms[:MOST_SHOWN]
         ]
         return "\n".join(
-            [*lines, *cut_note(min(len(rung), MOST_SHOWN), len(rung), "alarms has all")]
+            [*lines, *cut_note(min(len(alarms), MOST_SHOWN), len(alarms), "alarms has all")]
         )
 
 
@@ -191,9 +196,9 @@ def monitor(
     >>> found.overall.alarm_, found.overall.advice().since
     (True, 10)
     """
-    whole, by, times, sums, parts, own = _batches(evaluation, time)
-    options = _options(whole) | {"alpha": alpha, "tolerance": tolerance}
-    overall = _watched(times, sums, _claim(reference, whole, by, None), options)
+    source, by, times, sums, parts, slice_sums = _batches(evaluation, time)
+    options = _options(source) | {"alpha": alpha, "tolerance": tolerance}
+    overall = _run_monitor(times, sums, _claim(reference, source, by, None), options)
     if not by:
         return Monitoring(overall, {}, by, alpha)
     rows: dict[Any, list[int]] = {}
@@ -201,10 +206,13 @@ def monitor(
         rows.setdefault(part[:-1], []).append(i)
     options["alpha"] = alpha / len(rows)
     slices = {
-        name: _watched(
-            [parts[i][-1] for i in held], own[held], _claim(reference, whole, by, name), options
+        name: _run_monitor(
+            [parts[i][-1] for i in indices],
+            slice_sums[indices],
+            _claim(reference, source, by, name),
+            options,
         )
-        for name, held in rows.items()
+        for name, indices in rows.items()
     }
     return Monitoring(overall, slices, by, alpha)
 
@@ -214,31 +222,34 @@ def _batches(evaluation: Any, time: str | None) -> tuple[Any, ...]:
     times, their sums).
     """
     if isinstance(evaluation, Mapping) and len(cast(Any, evaluation)):
-        named = cast(Mapping[Any, Any], evaluation)
-        for one in named.values():
-            _require_evaluation(one)
-        first = next(iter(named.values()))
-        own = {when: one.calibration_sums(lambda slice_: slice_) for when, one in named.items()}
-        sums = [one.calibration_sums(lambda _: ())[1][0] for one in named.values()]
-        parts = [(*slice_, when) for when, (slices, _) in own.items() for slice_ in slices]
-        each = np.concatenate([held for _, held in own.values()])
-        return first, [*first.by], [*named], np.array(sums), parts, each
+        evaluations = cast(Mapping[Any, Any], evaluation)
+        for result in evaluations.values():
+            _require_evaluation(result)
+        first = next(iter(evaluations.values()))
+        slice_sums = {
+            when: result.calibration_sums(lambda slice_: slice_)
+            for when, result in evaluations.items()
+        }
+        sums = [result.calibration_sums(lambda _: ())[1][0] for result in evaluations.values()]
+        parts = [(*slice_, when) for when, (slices, _) in slice_sums.items() for slice_ in slices]
+        stacked = np.concatenate([values for _, values in slice_sums.values()])
+        return first, [*first.by], [*evaluations], np.array(sums), parts, stacked
     _require_evaluation(evaluation)
-    whole = cast(Any, evaluation)
-    names = whole.by[-1:] if time is None else [time]
-    if len(names) != 1 or names[0] not in whole.by:
+    source = cast(Any, evaluation)
+    names = source.by[-1:] if time is None else [time]
+    if len(names) != 1 or names[0] not in source.by:
         raise InputError(
-            f"time must be one of the columns of the evaluation, {whole.by}; got"
+            f"time must be one of the columns of the evaluation, {source.by}; got"
             f" {names[0] if names else None!r}."
         )
-    at = whole.by.index(names[0])
-    by = [name for name in whole.by if name != names[0]]
-    times, sums = whole.calibration_sums(lambda slice_: (slice_[at],))
-    _require_known(names[0], times, sums)
-    parts, own = whole.calibration_sums(
-        lambda slice_: (*slice_[:at], *slice_[at + 1 :], slice_[at])
+    index = source.by.index(names[0])
+    by = [name for name in source.by if name != names[0]]
+    times, sums = source.calibration_sums(lambda slice_: (slice_[index],))
+    _require_times(names[0], times, sums)
+    parts, slice_sums = source.calibration_sums(
+        lambda slice_: (*slice_[:index], *slice_[index + 1 :], slice_[index])
     )
-    return whole, by, [when for (when,) in times], sums, parts, own
+    return source, by, [when for (when,) in times], sums, parts, slice_sums
 
 
 def _require_evaluation(evaluation: Any) -> None:
@@ -248,10 +259,10 @@ def _require_evaluation(evaluation: Any) -> None:
         )
 
 
-def _require_known(name: str, times: Any, sums: np.ndarray) -> None:
+def _require_times(name: str, times: Any, sums: np.ndarray) -> None:
     unknown = sum(
-        float(_rows(each))
-        for (when,), each in zip(times, sums, strict=True)
+        float(_rows(batch))
+        for (when,), batch in zip(times, sums, strict=True)
         if when is None or when != when
     )
     if unknown:
@@ -271,15 +282,15 @@ def _options(evaluation: Any) -> dict[str, Any]:
     return {"target": evaluation.target, "n_bins": evaluation.state.settings["n_bins"]}
 
 
-def _watched(
+def _run_monitor(
     times: Any, sums: np.ndarray, claim: np.ndarray | None, options: dict[str, Any]
 ) -> CalibrationMonitor:
-    made = CalibrationMonitor(**options)
+    result = CalibrationMonitor(**options)
     if claim is not None:
-        made.fit_sums(claim)
-    for when, each in zip(times, sums, strict=True):
-        made.update_sums(each, time=when)
-    return made
+        result.fit_sums(claim)
+    for when, batch in zip(times, sums, strict=True):
+        result.update_sums(batch, time=when)
+    return result
 
 
 def _claim(
@@ -290,28 +301,30 @@ def _claim(
     """
     if reference is None:
         return None
-    ours, theirs = (
+    bins, reference_bins = (
         {k: v.state.settings.get(k) for k in ("n_bins", "grid", "levels")}
         for v in (evaluation, reference)
     )
-    if ours != theirs:
-        raise InputError(f"reference must have the bins of the evaluation, {ours}; got {theirs}.")
+    if bins != reference_bins:
+        raise InputError(
+            f"reference must have the bins of the evaluation, {bins}; got {reference_bins}."
+        )
     if slice_ is None or reference.by != by:
         return reference.calibration_sums(lambda _: ())[1][0]
     parts, sums = reference.calibration_sums(lambda slice_: slice_)
     return sums[parts.index(slice_)] if slice_ in parts else np.zeros(sums.shape[1:])
 
 
-def _said(each: CalibrationMonitor, level: float | None) -> dict[str, Any]:
-    curve = named_by_target(each.curve(level=level).to_dict(), each.target)
+def _summary(slice_monitor: CalibrationMonitor, level: float | None) -> dict[str, Any]:
+    curve = named_by_target(slice_monitor.curve(level=level).to_dict(), slice_monitor.target)
     return {
-        "n": each.n_,
-        "alarm": each.alarm_,
-        "alarm_time": each.alarm_time_,
-        "log_evidence": each.log_evidence_,
-        "threshold": each.threshold_,
-        "p_value": each.p_value_,
-        "advice": each.advice().to_dict(),
+        "n": slice_monitor.n_,
+        "alarm": slice_monitor.alarm_,
+        "alarm_time": slice_monitor.alarm_time_,
+        "log_evidence": slice_monitor.log_evidence_,
+        "threshold": slice_monitor.threshold_,
+        "p_value": slice_monitor.p_value_,
+        "advice": slice_monitor.advice().to_dict(),
         "curve": plain(curve),
     }
 
@@ -355,11 +368,11 @@ class SliceTests:
     def columns(self) -> dict[str, Any]:
         """Column name -> values, one for each slice."""
         keys = {name: [part[j] for part in self.slices] for j, name in enumerate(self.by)}
-        found = {
+        values = {
             name: getattr(self, name)
             for name in ("n", "confidence", "accuracy", "gap", "p_value", "adjusted", "flagged")
         }
-        return keys | named_by_target(found, self.target)
+        return keys | named_by_target(values, self.target)
 
     def frame(self) -> Any:
         """Return one row a slice, worst first, as a pandas data frame."""
@@ -467,10 +480,10 @@ def worst_slices(
     unknown = [name for name in names if name not in evaluation.by]
     if unknown or not names:
         raise InputError(f"by must be some of {evaluation.by}; got {by!r}.")
-    at = [evaluation.by.index(name) for name in names]
-    slices, sums = evaluation.calibration_sums(lambda slice_: tuple(slice_[j] for j in at))
+    index = [evaluation.by.index(name) for name in names]
+    slices, sums = evaluation.calibration_sums(lambda slice_: tuple(slice_[j] for j in index))
     if isinstance(evaluation, ForecastEvaluation):
-        p = np.array([_forecast_p_value(each, evaluation.levels, tolerance) for each in sums])
+        p = np.array([_forecast_p_value(bins, evaluation.levels, tolerance) for bins in sums])
         stated = PitClaim(evaluation.levels).stated(sums)
     else:
         p, stated = _p_values(sums, tolerance), sums.sum(axis=1)
@@ -482,16 +495,16 @@ def worst_slices(
         column[order] for column in (n, confidence, accuracy, p, adjusted)
     )
     slices = [slices[i] for i in order]
-    found = n, confidence, accuracy, accuracy - confidence, p, adjusted, adjusted <= alpha
-    return SliceTests(names, slices, *found, alpha, method, evaluation.target)
+    columns = n, confidence, accuracy, accuracy - confidence, p, adjusted, adjusted <= alpha
+    return SliceTests(names, slices, *columns, alpha, method, evaluation.target)
 
 
 def _p_values(sums: np.ndarray, tolerance: float) -> np.ndarray:
     """Return the p-values of slices, from their bins (P, B, 3)."""
     share = quotient(sums[..., 1], sums[..., 0])
     small = sums[..., 1] * (1.0 - np.where(sums[..., 0] > 0.0, share, 1.0)) < LEAST_VARIANCE
-    pooled, apart = (np.where(mask[..., None], sums, 0.0) for mask in (small, ~small))
-    tested = np.concatenate([apart, pooled.sum(axis=1, keepdims=True)], axis=1)
+    pooled, separate = (np.where(mask[..., None], sums, 0.0) for mask in (small, ~small))
+    tested = np.concatenate([separate, pooled.sum(axis=1, keepdims=True)], axis=1)
     n, total, hits = np.moveaxis(tested, -1, 0)
     score = np.where(n > 0.0, quotient(total, n), 0.0)
     above = _tail(hits, n, np.minimum(score + tolerance, 1.0))

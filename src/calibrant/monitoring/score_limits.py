@@ -99,7 +99,7 @@ def plain_key(key: Any) -> Any:
     texts.
     """
     if isinstance(key, tuple):
-        return tuple(plain_key(one) for one in cast(tuple[Any, ...], key))
+        return tuple(plain_key(part) for part in cast(tuple[Any, ...], key))
     plain: Any = cast(Any, key).item() if isinstance(key, np.generic) else key
     plain = plain.isoformat() if hasattr(plain, "isoformat") else plain
     if not isinstance(plain, str | int | float):
@@ -244,30 +244,32 @@ class ScoreLimits(Saved):
         """Return the most that the share of misses of an end over n rows differs from its level,
         for scores in the range so far.
         """
-        late = self.delay + 1.0
+        wait = self.delay + 1.0
         if self.method == "pid":
-            return (0.5 * np.pi * saturation(n, self.level, self.delay) + late) / n
+            return (0.5 * np.pi * saturation(n, self.level, self.delay) + wait) / n
         if self.method == "aci":
-            return (max(self.level, 1.0 - self.level) + self.rate * late) / (self.rate * n)
+            return (max(self.level, 1.0 - self.level) + self.rate * wait) / (self.rate * n)
         step = self.rate * self.unit
-        return (self.high - self.low + step * late) / (step * n)
+        return (self.high - self.low + step * wait) / (step * n)
 
     def guarantee(self, quantity: str, n: int | None) -> Guarantee | None:
         """Return the bound on the coverage of all ends over n rows, or the rows learned."""
         n = self.n if n is None else n
         if self.method == "aggregated" or n < 1:
             return None
-        level, off = 1.0 - self.ends * (1.0 - self.level), self.ends * self.deviation(n)
-        late = f"labels are learned after at most {self.delay} later ones"
+        level, deviation = 1.0 - self.ends * (1.0 - self.level), self.ends * self.deviation(n)
+        condition = f"labels are learned after at most {self.delay} later ones"
         return Guarantee(
             "long run",
             quantity,
             "all rows of the sequence together",
-            f"{late} and scores stay in their range" if self.method == "tracking" else late,
+            f"{condition} and scores stay in their range"
+            if self.method == "tracking"
+            else condition,
             n=n,
-            least=max(level - off, 0.0),
+            least=max(level - deviation, 0.0),
             # A row beyond both of two crossed ends is missed once.
-            most=min(level + off, 1.0) if self.ends == 1 else None,
+            most=min(level + deviation, 1.0) if self.ends == 1 else None,
             method=METHODS[self.method],
         )
 
@@ -301,8 +303,8 @@ class ScoreLimits(Saved):
             if self.ends == 2 and end == 0:
                 z, sign = -self.ordered[:, max(n - k, 0)], -1.0
             if self.folds.any():
-                both = self.ordered[:, rank_within(n, 2.0 * level - 1.0) - 1]
-                z = np.where(self.folds, both, z)
+                folded = self.ordered[:, rank_within(n, 2.0 * level - 1.0) - 1]
+                z = np.where(self.folds, folded, z)
             out[end] = sign * self.centre + self.spread * z
         return out
 
