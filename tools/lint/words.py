@@ -1,4 +1,4 @@
-"""Check docstrings, messages and guides for private phrases that would stop a reader."""
+"""Check docstrings, messages, guides and names for private words that would stop a reader."""
 
 import ast
 import re
@@ -49,6 +49,24 @@ NEXT = {
 }
 #: First words that no docstring has.
 FIRST_WORDS = ("Of", "Whose", "By", "What", "How")
+#: Participles and pronouns that no variable, parameter, function or attribute may be called; use a
+#: noun of the field (result, predicted, observed, options, selected).
+NO_NAMES = {
+    *("asked", "came", "done", "found", "given", "gone", "held", "kept", "lost", "made", "met"),
+    *("one", "ours", "own", "said", "seen", "shown", "taken", "theirs", "told", "wanted", "what"),
+}
+#: Areas without such names; the list only gets longer.
+PLAIN_AREAS = ("datasets", "decisions", "displays", "export", "monitoring")
+#: Such names that are public or in saved files, by file.
+PUBLIC = {
+    "decisions/costs.py": {"said"},
+    "decisions/set_rows.py": {"held"},
+    "displays/classes.py": {"said"},
+    "displays/forecasts.py": {"held_", "seen_"},
+    "monitoring/score_limits.py": {"kept", "seen"},
+}
+#: Files of these areas that are not plain yet.
+WAITING = {"monitoring/promises.py"}
 
 
 def _texts() -> Iterator[tuple[str, str]]:
@@ -85,6 +103,28 @@ def first_words() -> Iterator[str]:
                     yield f"src/calibrant/{name}:{line}: starts with {word[0]!r}"
 
 
+def _names(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """(name, line) of each variable, parameter, function and attribute where it is defined."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr, node.lineno
+
+
+def plain_names() -> Iterator[str]:
+    """Names in plain areas are nouns of the field."""
+    for file, (_, tree) in trees().items():
+        if file.partition("/")[0] in PLAIN_AREAS and file not in WAITING:
+            for name, line in _names(tree):
+                if name.strip("_").lower() in NO_NAMES and name not in PUBLIC.get(file, ()):
+                    yield f"src/calibrant/{file}:{line}: name {name!r} by what it holds"
+
+
 def count() -> None:
     """Print how many texts have each phrase that is not refused yet, and a first word."""
     texts = list(_texts())
@@ -93,4 +133,4 @@ def count() -> None:
     print(len(list(first_words())), "first words", FIRST_WORDS)
 
 
-CHECKS = (plain_words, first_words)
+CHECKS = (plain_words, first_words, plain_names)
