@@ -4,7 +4,8 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache
+from typing import Any, Self
 
 __all__ = [
     "MOST_COUNT",
@@ -12,6 +13,7 @@ __all__ = [
     "FitWarning",
     "InputError",
     "MissingDependencyError",
+    "NotFittedError",
     "Note",
     "SavedFileError",
     "SparseDataWarning",
@@ -36,6 +38,34 @@ class UsageError(InputError):
 
 class MissingDependencyError(ImportError):
     """An optional library is needed for this feature and is not installed."""
+
+
+class NotFittedError(ValueError, AttributeError):
+    """An object predicts before its fit; also scikit-learn's error of this name, where that is
+    loaded.
+
+    Examples
+    --------
+    >>> import calibrant as cb
+    >>> try:
+    ...     cb.TemperatureScaling().predict_proba([0.5])
+    ... except NotFittedError as error:
+    ...     print(error)
+    this TemperatureScaling is not fitted; call fit first.
+    """
+
+    def __new__(cls, *words: object) -> Self:
+        theirs = getattr(sys.modules.get("sklearn.exceptions"), "NotFittedError", None)
+        return super().__new__(cls if theirs is None else _both(cls, theirs), *words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NotFittedError, self.args
+
+
+@cache
+def _both(ours: type[Any], theirs: type[Any]) -> type[Any]:
+    """An error that handlers of either class catch."""
+    return type(ours.__name__, (ours, theirs), {"__module__": ours.__module__})
 
 
 class SavedFileError(ValueError):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+import scipy
 
 from calibrant._numerics.logistic import softmax
 
@@ -292,7 +292,7 @@ def prior_variance(score: np.ndarray, information: np.ndarray) -> float:
         np.log(VARIANCES[max(best - 1, 0)]),
         np.log(VARIANCES[min(best + 1, len(VARIANCES) - 1)]),
     )
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         lambda v: loss(np.exp(v)), bounds=(low, high), method="bounded", options={"xatol": 1e-6}
     )
     return float(np.exp(found.x))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse, special
+import scipy
+from scipy import special
 
 __all__ = [
     "MANY_ROWS",
@@ -183,7 +184,7 @@ def _each_row(sets: list[tuple[np.ndarray, tuple[Any, ...]]], n_groups: int) -> 
     places = np.stack(
         [group for group, columns in sets for _ in columns], axis=1
     ) + n_groups * np.arange(count)
-    return sparse.csc_array(
+    return scipy.sparse.csc_array(
         (columns.ravel(), places.ravel(), count * np.arange(n + 1)), shape=(count * n_groups, n)
     )
 

@@ -9,8 +9,8 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import sparse, special
-from scipy.optimize import brentq, isotonic_regression, minimize_scalar
+import scipy
+from scipy import special
 
 from calibrant._numerics.intervals import normal_interval, normal_quantile
 
@@ -290,11 +290,13 @@ def between_variance(estimate: np.ndarray, variance: np.ndarray, method: str) ->
             return 0.0
         while _surplus(most, estimate, variance) > 0.0:
             most *= 2.0
-        return float(brentq(_surplus, 0.0, most, args=(estimate, variance), xtol=1e-14))
+        return float(
+            scipy.optimize.brentq(_surplus, 0.0, most, args=(estimate, variance), xtol=1e-14)
+        )
     grid = np.concatenate([[0.0], most * np.linspace(0.02, 2.0, GRID) ** 2])
     best = int(np.argmin([_restricted(t, estimate, variance) for t in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, GRID)]
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         _restricted,
         args=(estimate, variance),
         bounds=(low, high),
@@ -382,19 +384,19 @@ def membership(
     """Sparse (groups, rows) with ``value`` (default 1) at each pair of group and row; repeated
     pairs add up.
     """
-    return sparse.csr_array(
+    return scipy.sparse.csr_array(
         (np.ones(len(row)) if value is None else value, (group, row)), shape=shape
     )
 
 
 def scaled_columns(matrix: Any, by: np.ndarray) -> Any:
     """Each column times its number."""
-    return sparse.csr_array(matrix @ sparse.diags_array(by))
+    return scipy.sparse.csr_array(matrix @ scipy.sparse.diags_array(by))
 
 
 def scaled_rows(matrix: Any, by: np.ndarray) -> Any:
     """Each row times its number."""
-    return sparse.csr_array(sparse.diags_array(by) @ matrix)
+    return scipy.sparse.csr_array(scipy.sparse.diags_array(by) @ matrix)
 
 
 def row_sums(matrix: Any) -> np.ndarray:
@@ -491,7 +493,7 @@ def fixed_outcomes(group: np.ndarray, score: np.ndarray, outcome: np.ndarray) ->
     mean = np.add.reduceat(outcome[order], first) / mass
     rising = float((np.arange(len(first)) - 0.5 * len(first)) @ (mean - mean.mean())) >= 0.0
     rate = np.empty(len(order))
-    rate[order] = isotonic_regression(mean, weights=mass, increasing=rising).x[place]
+    rate[order] = scipy.optimize.isotonic_regression(mean, weights=mass, increasing=rising).x[place]
     hits, predicted, spread = (
         np.bincount(group, weights=each) for each in (outcome, rate, rate * (1.0 - rate))
     )

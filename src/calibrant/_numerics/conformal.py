@@ -20,8 +20,8 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog
 
 __all__ = [
     "conditional_limits",
@@ -261,7 +261,9 @@ def _solved(
     None where none do.
     """
     bounds = np.column_stack([(level - 1.0) * weight, level * weight])
-    found = linprog(-scores, A_eq=points.T, b_eq=total, bounds=bounds, method="highs-ds")
+    found = scipy.optimize.linprog(
+        -scores, A_eq=points.T, b_eq=total, bounds=bounds, method="highs-ds"
+    )
     return -found.eqlin.marginals if found.status == 0 else None
 
 

@@ -11,8 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg.blas import dtrsm
-from scipy.sparse import csr_array
+import scipy
 
 __all__ = [
     "PERIOD",
@@ -75,7 +74,7 @@ def function_values(points: np.ndarray, length: float, noise: np.ndarray) -> np.
     nodes, heights = _bumps(points, length)
     row_starts = np.arange(len(points) + 1) * WIDTH
     return (
-        csr_array(
+        scipy.sparse.csr_array(
             (heights.ravel(), (nodes % PERIOD).ravel(), row_starts), shape=(len(points), PERIOD)
         )
         @ noise
@@ -267,10 +266,10 @@ def _solve(L: np.ndarray, B: np.ndarray, transposed: bool = False) -> np.ndarray
     do.
     """
     if B.ndim == 1:
-        return dtrsm(1.0, L, B, lower=1, trans_a=int(transposed))
+        return scipy.linalg.blas.dtrsm(1.0, L, B, lower=1, trans_a=int(transposed))
     # From the right on the transpose: row-major B is column-major there, so nothing is turned
     # round.
-    return dtrsm(1.0, L, B.T, side=1, lower=1, trans_a=int(not transposed)).T
+    return scipy.linalg.blas.dtrsm(1.0, L, B.T, side=1, lower=1, trans_a=int(not transposed)).T
 
 
 def projection(

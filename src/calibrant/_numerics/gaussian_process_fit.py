@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from calibrant._numerics.bins import equal_mass_groups, grouped_sums
 from calibrant._numerics.fixed_order import sum_rows
@@ -191,7 +191,7 @@ def maximise(
     # A trial step may overflow far from the data; the line search then backs off from the huge
     # value it sees.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        result = minimize(
+        result = scipy.optimize.minimize(
             objective,
             x0,
             jac=True,

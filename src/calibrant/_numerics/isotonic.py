@@ -5,7 +5,7 @@ Venn-Abers, straight lines between knots.
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+import scipy
 
 from calibrant._numerics.bins import distinct_scores, near_ties
 
@@ -55,7 +55,7 @@ def pooled_blocks(
     """Isotonic fit as blocks: (first position of each block, last position, value in [0, 1],
     mass).
     """
-    fit = isotonic_regression(mean, weights=mass)
+    fit = scipy.optimize.isotonic_regression(mean, weights=mass)
     first, last = fit.blocks[:-1], fit.blocks[1:] - 1
     return first, last, np.clip(fit.x[first], 0.0, 1.0), np.add.reduceat(mass, first)
 
@@ -64,7 +64,7 @@ def pooled_blocks_of(
     mean: np.ndarray, mass: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Isotonic fit of any real means as blocks: (first position of each block, value, mass)."""
-    fit = isotonic_regression(mean, weights=mass)
+    fit = scipy.optimize.isotonic_regression(mean, weights=mass)
     first = fit.blocks[:-1]
     return first, fit.x[first], np.add.reduceat(mass, first)
 

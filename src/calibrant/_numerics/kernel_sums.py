@@ -9,7 +9,7 @@ right points at each node.
 from typing import Any
 
 import numpy as np
-from scipy import fft
+import scipy
 
 from calibrant._numerics.bins import group_ends
 
@@ -63,16 +63,16 @@ def spectrum(mass: np.ndarray, reflect: bool = False) -> np.ndarray:
     for all widths.
     """
     if not reflect:
-        return fft.rfft(mass, _padded(mass.shape[-1]))
+        return scipy.fft.rfft(mass, _padded(mass.shape[-1]))
     mirrored = np.concatenate([mass, mass[..., -2:0:-1]], axis=-1)
     mirrored[..., 0] *= 2.0
     mirrored[..., mass.shape[-1] - 1] *= 2.0
-    return fft.rfft(mirrored)
+    return scipy.fft.rfft(mirrored)
 
 
 def _padded(size: int) -> int:
     """An even length without wrap-around within ``size`` nodes."""
-    return 2 * fft.next_fast_len(size, real=True)
+    return 2 * scipy.fft.next_fast_len(size, real=True)
 
 
 def gaussian_sums(
@@ -85,8 +85,8 @@ def gaussian_sums(
 
 def _convolve(transform: np.ndarray, kernel: np.ndarray, length: int, size: int) -> np.ndarray:
     # The transform of an even sequence is the cosine transform of its half.
-    response = fft.dct(kernel, type=1)
-    return np.maximum(fft.irfft(transform * response[:, None, :], length)[..., :size], 0.0)
+    response = scipy.fft.dct(kernel, type=1)
+    return np.maximum(scipy.fft.irfft(transform * response[:, None, :], length)[..., :size], 0.0)
 
 
 def _gaussian(u: np.ndarray, spread: np.ndarray) -> np.ndarray:

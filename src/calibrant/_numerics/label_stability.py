@@ -13,7 +13,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy import sparse, special
+import scipy
+from scipy import special
 
 from calibrant._numerics.fixed_order import multiply_rows
 
@@ -179,7 +180,7 @@ def _sparse_spread(place: np.ndarray, low: int, high: int) -> Any:
     powers = np.stack([np.ones_like(place), place, place * place, place**3], axis=-1)
     knots = cell[:, :, None] + np.arange(4, dtype=np.int32)
     starts = 4 * n_classes * np.arange(n + 1, dtype=np.int32)
-    return sparse.csr_array(
+    return scipy.sparse.csr_array(
         ((powers @ CUBIC.T).ravel(), knots.ravel(), starts), shape=(n, high - low + 4)
     )
 

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy import special
-from scipy.optimize import isotonic_regression
 
 from calibrant._numerics.normal_scores import DEGREES, TABLE, student_values
 
@@ -344,7 +344,10 @@ def _moved_scale(
     new = scale + np.clip(new - scale, -LONGEST, LONGEST)
     if parts.scale == "increasing":
         mass = np.maximum(rows.scales.sums(share), 1e-9 * share.sum())
-        new = isotonic_regression(rows.scales.points + new, weights=mass).x - rows.scales.points
+        new = (
+            scipy.optimize.isotonic_regression(rows.scales.points + new, weights=mass).x
+            - rows.scales.points
+        )
     return new
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from calibrant._numerics.fixed_order import sum_rows
 from calibrant._numerics.intervals import FEW, normal_interval, normal_quantile
@@ -398,7 +398,9 @@ def intercept_at_unit_slope(
     hits, n = weight @ hit, weight.sum()
     if not (both_occur(hit, weight) and hits < n):
         return None
-    value = brentq(lambda a: weight @ sigmoid(odds + a) - hits, -100.0, 100.0, xtol=1e-13)
+    value = scipy.optimize.brentq(
+        lambda a: weight @ sigmoid(odds + a) - hits, -100.0, 100.0, xtol=1e-13
+    )
     p = sigmoid(odds + value)
     # Usually p (1 - p) sums to about the weight of the rarer outcome.
     if weight @ (p * (1.0 - p)) <= FLAT * min(hits, n - hits):
@@ -521,7 +523,7 @@ def separated_limits(
     low = unit
     while within(-low) < 0.0 and low < FARTHEST * unit:
         low *= 2.0
-    end = float(brentq(within, -low, 2.0 * far * unit))
+    end = float(scipy.optimize.brentq(within, -low, 2.0 * far * unit))
     return (end, float("inf")) if side > 0.0 else (float("-inf"), -end)
 
 
@@ -555,7 +557,9 @@ def _ends(
         while far < FARTHEST * unit and within(far) < 0.0:
             far *= 2.0
         found = (
-            brentq(within, NEAREST * unit, far, xtol=1e-9 * unit) if within(far) >= 0.0 else np.inf
+            scipy.optimize.brentq(within, NEAREST * unit, far, xtol=1e-9 * unit)
+            if within(far) >= 0.0
+            else np.inf
         )
         ends.append(value + side * found * np.sqrt(dispersion))
     return float(ends[0]), float(ends[1])

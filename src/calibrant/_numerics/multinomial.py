@@ -13,7 +13,7 @@ steps, not their limit.
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import spotrf, spotri
+import scipy
 
 from calibrant._numerics.fixed_order import multiply_rows
 from calibrant._numerics.logistic import by_class
@@ -48,11 +48,11 @@ def class_inverses(
     blocks[:, index, index] += double_ridge + 1e-5 * blocks[:, index, index].mean()
     for k, own in enumerate(blocks):
         # A quarter of the time of a general inverse.
-        factor, failed = spotrf(own.T)
+        factor, failed = scipy.linalg.lapack.spotrf(own.T)
         if failed:
             blocks[k] = np.linalg.inv(own)
         else:
-            inverse = np.triu(spotri(factor)[0])
+            inverse = np.triu(scipy.linalg.lapack.spotri(factor)[0])
             blocks[k] = inverse + np.triu(inverse, 1).T
     return blocks
 

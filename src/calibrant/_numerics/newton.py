@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg.lapack import dposv
+import scipy
 
 __all__ = [
     "LazySolver",
@@ -198,15 +197,15 @@ def cholesky_solver(hessian: np.ndarray) -> Callable[..., Any]:
     jitter = 1e-13
     while True:
         try:
-            factor = linalg.cho_factor(
+            factor = scipy.linalg.cho_factor(
                 hessian + jitter * scale * np.eye(len(hessian)), check_finite=False
             )
             break
-        except linalg.LinAlgError:
+        except scipy.linalg.LinAlgError:
             jitter *= 100.0
-    return lambda r, relative: linalg.cho_solve(factor, r.ravel(), check_finite=False).reshape(
-        r.shape
-    )
+    return lambda r, relative: scipy.linalg.cho_solve(
+        factor, r.ravel(), check_finite=False
+    ).reshape(r.shape)
 
 
 def conjugate_gradient(
@@ -370,7 +369,7 @@ def _solve(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     scaled = hessian / (scale[:, None] * scale)
     # A factor whose pivots are well above rounding shows that no direction is flat, at a fraction
     # of the cost of the eigenvalues.
-    factor, solution, failed = dposv(scaled, gradient / scale)
+    factor, solution, failed = scipy.linalg.lapack.dposv(scaled, gradient / scale)
     if not failed and factor.diagonal().min() > CLEAR_PIVOT:
         return solution / scale
     values, vectors = np.linalg.eigh(scaled)

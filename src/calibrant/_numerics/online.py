@@ -31,8 +31,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from scipy import special
-from scipy.optimize import isotonic_regression
 
 from calibrant._numerics.logistic import log_odds
 
@@ -454,7 +454,7 @@ class Cells:
         # Offsets keep the fits of the rates apart, in one call.
         mass, offset = new["rows"] + ROWS, 2.0 * np.arange(len(kept))[:, None]
         mean = (new["hits"] + ROWS * state["start"]) / mass + offset
-        fit = isotonic_regression(mean.ravel(), weights=mass.ravel()).x
+        fit = scipy.optimize.isotonic_regression(mean.ravel(), weights=mass.ravel()).x
         least = np.exp(-DEEPEST)
         new["theta"] = np.clip(fit.reshape(mean.shape) - offset, least, 1.0 - least)
         return state | new, *self.ahead(state)[1:]

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy import special
-from scipy.optimize import brentq
 
 from calibrant._numerics.bins import Ranks, equal_mass_groups
 from calibrant._numerics.intervals import squared_limits
@@ -69,7 +69,7 @@ def class_laws(prevalence: float, auroc: float) -> tuple[np.ndarray, np.ndarray]
         odds, share = law(mean)
         return float(share @ sigmoid(odds)) - prevalence
 
-    return law(brentq(surplus, -60.0, 60.0))
+    return law(scipy.optimize.brentq(surplus, -60.0, 60.0))
 
 
 def recalibration_information(

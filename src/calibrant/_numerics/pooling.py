@@ -19,8 +19,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import minimize, minimize_scalar, nnls
+import scipy
 
 from calibrant._numerics.logistic import sigmoid
 
@@ -139,7 +138,7 @@ def best_spreads(
         return 0.5 * (trial[k] / USUAL) ** 2 - likelihood
 
     for k in free:
-        found = minimize_scalar(
+        found = scipy.optimize.minimize_scalar(
             loss,
             bounds=(np.log(SMALLEST), np.log(LARGEST)),
             args=(k,),
@@ -402,7 +401,7 @@ def stacking_weights(
     loss = _log_loss(own, share) if gram is None else _brier(gram, own @ share)
     one = {"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(J)}
     options = {"maxiter": 100, "ftol": 1e-9}
-    result = minimize(
+    result = scipy.optimize.minimize(
         loss,
         np.full(J, 1.0 / J),
         jac=True,
@@ -556,5 +555,7 @@ def _bounded_minimum(hessian: np.ndarray, pull: np.ndarray) -> np.ndarray:
     inner[np.diag_indices_from(inner)] += 1e-12 * inner.diagonal().max(initial=1.0)
     factor = np.linalg.cholesky(inner)
     right = pull[:-1] - edge * (pull[-1] / last)
-    t, _ = nnls(factor.T, solve_triangular(factor, right, lower=True), maxiter=100 * len(right))
+    t, _ = scipy.optimize.nnls(
+        factor.T, scipy.linalg.solve_triangular(factor, right, lower=True), maxiter=100 * len(right)
+    )
     return np.append(t, (pull[-1] - edge @ t) / last)

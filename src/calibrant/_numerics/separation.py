@@ -5,7 +5,7 @@ rows.
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 __all__ = [
     "ROOM",
@@ -216,7 +216,7 @@ def distance_to_polyhedron(normals: np.ndarray, offsets: np.ndarray) -> np.ndarr
     unit = offsets.max()
     tall = np.vstack([normals.T, offsets / unit])
     orthogonal, square = np.linalg.qr(tall)
-    multipliers, _ = nnls(square, orthogonal[-1], maxiter=30 * tall.shape[1] + 100)
+    multipliers, _ = scipy.optimize.nnls(square, orthogonal[-1], maxiter=30 * tall.shape[1] + 100)
     residual = tall @ multipliers
     residual[-1] -= 1.0
     active = multipliers > 0.0

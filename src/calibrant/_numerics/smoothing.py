@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import fft, sparse
+import scipy
 
 from calibrant._numerics import bins
 from calibrant._numerics.fixed_order import multiply_rows
@@ -48,11 +48,11 @@ def gaussian_smoother(masses: np.ndarray) -> Any:
     """A function of sigma that gives the masses smoothed by a reflected Gaussian of that width
     (in the cosine basis: exact on the grid).
     """
-    coefficients = fft.dct(masses, type=2)
+    coefficients = scipy.fft.dct(masses, type=2)
     frequency = np.pi * np.arange(len(masses))
 
     def smoothed(sigma: float) -> np.ndarray:
-        return fft.idct(coefficients * np.exp(-0.5 * (frequency * sigma) ** 2), type=2)
+        return scipy.fft.idct(coefficients * np.exp(-0.5 * (frequency * sigma) ** 2), type=2)
 
     return smoothed
 
@@ -367,7 +367,7 @@ def clustered_band(
     residual over the mass. The errors are cluster-robust (CR1), stretched by t / z for a normal
     quantile to be Student's; the reach is had by turning the signs of whole clusters.
     """
-    of_clusters = sparse.csr_array(
+    of_clusters = scipy.sparse.csr_array(
         (moves, (index, cluster)), shape=(matrix.shape[1], int(cluster.max()) + 1)
     )
     pulled = (of_clusters.T @ matrix.T).T

@@ -5,7 +5,7 @@ and its exact minimisation.
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 from scipy.special import expit
 
 from calibrant._numerics.fixed_order import sum_rows
@@ -473,7 +473,7 @@ def refine_brier(
 
     start = np.concatenate([np.log(beta), award])
     bounds = [LOG_BETA_BOUNDS] * n + [(None, None)] * len(award)
-    out = minimize(
+    out = scipy.optimize.minimize(
         objective,
         start,
         jac=True,

@@ -6,17 +6,16 @@ from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._numerics.logistic import softmax
 from calibrant.calibrators.auto import default_calibrator
 from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.calibrators.training_rows import (
     REFIT_AGREEMENT,
+    ClassifierMixin,
     TrainingRows,
     Wrapper,
     agreement,
@@ -28,8 +27,8 @@ from calibrant.calibrators.training_rows import (
     routed,
 )
 from calibrant.core.arrays import ArrayLike, weights
-from calibrant.core.calibrator import Calibrator
-from calibrant.core.estimators import ClassifierMixin, account, require_option, seeded
+from calibrant.core.calibrator import Calibrator, require_fitted
+from calibrant.core.estimators import account, clone, require_option, seeded
 from calibrant.core.folds import make_splits, out_of_fold, refuse_prefit, refuse_small_folds
 from calibrant.core.given import Inputs
 from calibrant.core.groups import codes_of, order_of
@@ -399,7 +398,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
 
     def _predict(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return (calibrated probabilities (n, K), position of the model's own label (n,))."""
-        check_is_fitted(self, "calibrators_")
+        require_fitted(self, "calibrators_")
         values = [self._values(model, X) for model in self.estimators_]
         each = values if len(values) > 1 else values * len(self.calibrators_)
         answers = [self._calibrated(k, v, X) for k, v in enumerate(each)]
@@ -435,7 +434,7 @@ class CalibratedClassifier(ClassifierMixin, Wrapper):
         """Describe the choice of ``ensemble="auto"`` with its reason, then each calibrator in one
         line.
         """
-        check_is_fitted(self, "calibrators_")
+        require_fitted(self, "calibrators_")
         chosen = (
             [chosen_told(self.chosen_, self.evidence_, len(self.estimators_))]
             if self.ensemble == "auto"

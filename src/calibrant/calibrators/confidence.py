@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._numerics.bins import equal_mass_groups, group_ends, grouped_sums
 from calibrant._numerics.clusters import group_worth, rows_by_group
@@ -21,7 +20,7 @@ from calibrant.calibrators.maps.smooth import KernelDensity
 from calibrant.calibrators.separation import TopProbability
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, Tags, require_fitted
-from calibrant.core.estimators import require_count
+from calibrant.core.estimators import clone, require_count
 from calibrant.core.given import Inputs
 from calibrant.core.guarantee import Record
 from calibrant.core.kinds import require_calibrator, require_map, require_signal

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+import scipy
 
 from calibrant._numerics import gaussian_process as gp
 from calibrant._numerics.fixed_order import merge_rows
@@ -376,7 +376,7 @@ def _increasing(x: np.ndarray, value: np.ndarray, weight: np.ndarray) -> np.ndar
     weighted squares.
     """
     tilt = LEAST_SLOPE * x
-    return isotonic_regression(value - tilt, weights=weight).x + tilt
+    return scipy.optimize.isotonic_regression(value - tilt, weights=weight).x + tilt
 
 
 def _through(x: np.ndarray, knots: np.ndarray, values: np.ndarray) -> np.ndarray:

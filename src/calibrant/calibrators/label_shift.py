@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+import scipy
 
 from calibrant._numerics.bootstrap import resample_weights
 from calibrant._numerics.fixed_order import sum_rows
@@ -418,7 +418,7 @@ class LabelShift(Saved, BaseEstimator):
         def loss(slope: float) -> float:
             return -float(weight @ log_softmax(slope * z + log_q)[at, labels])
 
-        slope = float(minimize_scalar(loss, bounds=(0.0, 5.0), method="bounded").x)
+        slope = float(scipy.optimize.minimize_scalar(loss, bounds=(0.0, 5.0), method="bounded").x)
         q = softmax(slope * z + log_q)
         information = weight @ ((q * z * z).sum(axis=1) - (q * z).sum(axis=1) ** 2)
         change = slope - 1.0
@@ -494,7 +494,9 @@ def _maximum_likelihood(
         return -float(share @ np.log(total)), q * (slope - q @ slope)
 
     start = np.log(np.maximum(p, ZERO_FLOOR))
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-8})
+    found = scipy.optimize.minimize(
+        objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-8}
+    )
     ratio = softmax(found.x[None])[0] / safe
     for _ in range(max_steps):
         responsibility = P * ratio
@@ -526,7 +528,7 @@ def _fit_bias_temperature(
         return value, np.concatenate([[beta * np.vdot(gap, z)], gap.sum(axis=0) + 2.0 * bias / n])
 
     bounds = [(-LOG_BETA_BOUND, LOG_BETA_BOUND)] + [(None, None)] * K
-    out = minimize(
+    out = scipy.optimize.minimize(
         objective,
         np.zeros(K + 1),
         jac=True,

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._numerics.clusters import grow_regions, region_paths
 from calibrant._numerics.fixed_order import sum_rows
@@ -19,7 +18,7 @@ from calibrant.calibrators.offsets import CellCodes, PooledOffsets, counted
 from calibrant.calibrators.pool import LikelihoodPool
 from calibrant.core.arrays import ArrayLike, to_array
 from calibrant.core.calibrator import Calibrator, DomainCalibrator, MapTags, Tags
-from calibrant.core.estimators import require_count, require_valid, trial, trial_rows
+from calibrant.core.estimators import clone, require_count, require_valid, trial, trial_rows
 from calibrant.core.expression import constant, join
 from calibrant.core.folds import fit_clone
 from calibrant.core.given import Inputs

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from calibrant._numerics import separation as bounds
 from calibrant._numerics.threads import map_blocks, row_blocks
@@ -399,7 +399,7 @@ class ExactIndex(NeighborIndex):
                 np.abs(centred).sum(axis=1) + self.radius_
             )
             sums = bounds.group_sums(centred, self.basis_)
-            return cdist(sums, self.table_[part], METRICS["l1"]), -room
+            return scipy.spatial.distance.cdist(sums, self.table_[part], METRICS["l1"]), -room
         with np.errstate(over="ignore", invalid="ignore"):
             table, base = bounds.query_table(
                 bounds.projected(queries, self.centre_, self.basis_, self.unit_)

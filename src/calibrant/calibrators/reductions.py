@@ -3,15 +3,14 @@ the user's features to the coordinates of distances.
 """
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._numerics.separation import leading_directions
 from calibrant.calibrators.stored_points import LARGEST
 from calibrant.core.arrays import ArrayLike, text_names, to_array
-from calibrant.core.estimators import BaseEstimator, TransformerMixin, require_count, seeded
+from calibrant.core.estimators import BaseEstimator, clone, require_count, seeded
 from calibrant.core.groups import n_rows
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError, warn
@@ -143,7 +142,22 @@ def _flat(X: np.ndarray) -> np.ndarray:
     return X.reshape(len(X), -1)
 
 
-class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
+class _Transformer(BaseEstimator):
+    """A transformer of scikit-learn's pipelines."""
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """``fit``, then ``transform`` of the same rows."""
+        return cast(Any, self).fit(X, y, **fit_params).transform(X)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import TransformerTags
+
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags = TransformerTags()
+        return tags
+
+
+class PrincipalComponents(Saved, _Transformer):
     """Projection on the leading d / t^2 principal components.
 
     Parameters
@@ -200,7 +214,7 @@ class PrincipalComponents(TransformerMixin, Saved, BaseEstimator):
         return ((_flat(X) - self.mean_) @ self.components_).astype(np.float32)
 
 
-class RandomFeatures(TransformerMixin, Saved, BaseEstimator):
+class RandomFeatures(Saved, _Transformer):
     """Random subset of d / t^2 features ("random pixels").
 
     Parameters
@@ -280,7 +294,7 @@ def as_images(X: Any, shape: tuple[int, int] | None) -> np.ndarray:
     return X if X.ndim == 4 else X[..., None]
 
 
-class _ImageReduction(TransformerMixin, BaseEstimator):
+class _ImageReduction(_Transformer):
     """Template of stateless image reductions; partial tiles at the right and bottom edges are
     padded by repeating the edge.
     """
@@ -413,7 +427,7 @@ class BilinearResize(_ImageReduction):
         return images.astype(kind)
 
 
-class Grayscale(TransformerMixin, BaseEstimator):
+class Grayscale(_Transformer):
     """Conversion of colour images to grey, by the usual weights of red, green and blue.
 
     Parameters

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
@@ -37,7 +37,7 @@ def distances(metric: str, query: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return (
         np.sqrt(_squares(rows - query))
         if metric == "l2"
-        else cdist(query, rows, METRICS[metric])[0]
+        else scipy.spatial.distance.cdist(query, rows, METRICS[metric])[0]
     )
 
 

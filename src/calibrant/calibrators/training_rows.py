@@ -1,7 +1,7 @@
 """Rows and arguments of a training run, and comparison of the models of folds."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn import get_config
@@ -11,13 +11,15 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from calibrant._numerics.logistic import log_probabilities, softmax
 from calibrant.core import arrays
 from calibrant.core.arrays import ArrayLike
-from calibrant.core.estimators import BaseEstimator, Explained, MetaEstimatorMixin, clone
+from calibrant.core.estimators import Explained, clone
 from calibrant.core.groups import n_rows, take_optional, take_rows
 from calibrant.core.model_outputs import with_weight
 from calibrant.errors import InputError
 
 __all__ = [
     "REFIT_AGREEMENT",
+    "ClassifierMixin",
+    "RegressorMixin",
     "TrainingRows",
     "Wrapper",
     "agreement",
@@ -29,6 +31,35 @@ __all__ = [
     "fit_router",
     "routed",
 ]
+
+
+if TYPE_CHECKING:
+    # scikit-learn has no types, and a checker accepts every misspelt name below an untyped base.
+    from calibrant.core.estimators import BaseEstimator
+
+    class MetaEstimatorMixin:
+        """Mixin of estimators that wrap another."""
+
+    class ClassifierMixin:
+        """Mixin of classifiers."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+            """The accuracy."""
+            ...
+
+        def __sklearn_tags__(self) -> Any: ...
+
+    class RegressorMixin:
+        """Mixin of regressors."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+            """The coefficient of determination."""
+            ...
+
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin
 
 
 class Wrapper(Explained, MetaEstimatorMixin, BaseEstimator):

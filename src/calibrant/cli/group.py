@@ -18,6 +18,7 @@ from calibrant.errors import (
     InputError,
     MissingDependencyError,
     Note,
+    NotFittedError,
     SavedFileError,
     UsageError,
 )
@@ -68,7 +69,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 }
 FEW = 12
 #: Errors that a user can cause; any other is a bug of ours or of a library.
-EXPECTED = (InputError, SavedFileError, MissingDependencyError, OSError)
+EXPECTED = (InputError, SavedFileError, MissingDependencyError, NotFittedError, OSError)
 INTERRUPTED = 130
 BUG = "this is a bug in calibrant"
 
@@ -112,10 +113,6 @@ def _one_sentence() -> Iterator[None]:
             "there is not enough memory for this table; pass fewer rows or fewer columns."
         ) from error
     except Exception as error:
-        from sklearn.exceptions import NotFittedError
-
-        if isinstance(error, NotFittedError):
-            raise _Stopped(said(error)) from error
         if os.environ.get("CALIBRANT_DEBUG"):
             raise
         words = (

@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import click
 import numpy as np
-from scipy import stats  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
 
 import calibrant
 from calibrant import metrics
@@ -325,6 +324,8 @@ def measured_scores(
                 score[~fold], happened[~fold], None if weight is None else weight[~fold]
             )
             risk[own[fold]] = fitted.predict(score[fold])
+    from scipy import stats  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+
     order = cast(Any, stats).rankdata(measured.values) / len(measured.values)
     ranks = read(
         order, measured.labels, classes=measured.classes, sample_weight=measured.weight

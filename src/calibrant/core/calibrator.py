@@ -20,7 +20,6 @@ from calibrant.core.estimators import (
     Exampled,
     Explained,
     Listed,
-    NotFittedError,
     one_blas_thread,
     require_valid,
     trial,
@@ -34,7 +33,7 @@ from calibrant.core.labels import soft_refused
 from calibrant.core.predictions import PLURALS, Predictions, read
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.core.saving import Saved
-from calibrant.errors import InputError
+from calibrant.errors import InputError, NotFittedError
 
 __all__ = [
     "Calibrator",

@@ -1,20 +1,21 @@
-"""Support of every estimator: scikit-learn's bases with types, the registry of the classes that may
-be saved and loaded, checks of options, the trial of a loaded object on synthetic rows, and one
-thread for BLAS in calibrant's own calls.
+"""Support of every estimator: its base, the registry of the classes that may be saved and loaded,
+checks of options, the trial of a loaded object on synthetic rows, and one thread for BLAS in
+calibrant's own calls.
 
-scikit-learn has no types, and below an untyped base a type checker accepts every misspelt name. A
-broken state fails at load, not at predict. Between two products the threads of BLAS wait in a loop:
-the many small products of a fit, or one sum over 10,000 rows, so cost the CPU time of all cores for
-the work of one, and take longer too.
+A broken state fails at load, not at predict. Between two products the threads of BLAS wait in a
+loop: the many small products of a fit, or one sum over 10,000 rows, so cost the CPU time of all
+cores for the work of one, and take longer too.
 """
 
 import importlib
 import inspect
 import math
+import re
+import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from copy import copy
-from functools import singledispatch, wraps
+from copy import copy, deepcopy
+from functools import cache, singledispatch, wraps
 from inspect import isfunction
 from numbers import Integral, Real
 from threading import Lock
@@ -25,19 +26,14 @@ import numpy as np
 from calibrant.core.cards import Card
 from calibrant.core.exports import classes
 from calibrant.core.extras import import_extra
-from calibrant.errors import MOST_COUNT, InputError, MissingDependencyError
+from calibrant.errors import MOST_COUNT, InputError, MissingDependencyError, NotFittedError
 
 __all__ = [
     "FEW_NUMBERS",
     "BaseEstimator",
-    "ClassifierMixin",
     "Exampled",
     "Explained",
     "Listed",
-    "MetaEstimatorMixin",
-    "NotFittedError",
-    "RegressorMixin",
-    "TransformerMixin",
     "account",
     "class_named",
     "clone",
@@ -48,6 +44,7 @@ __all__ = [
     "on_one_blas_thread",
     "one_blas_thread",
     "own",
+    "parameters_of",
     "register",
     "registered",
     "require_count",
@@ -64,71 +61,142 @@ __all__ = [
 ]
 
 
-if TYPE_CHECKING:
-    Estimator = TypeVar("Estimator")
+Estimator = TypeVar("Estimator")
+#: Members of scikit-learn's base that are lent when asked for: private ones, and those of routing.
+LENT = re.compile(r"_(?!_)|get_metadata_routing$|set_\w+_request$")
 
-    def clone(estimator: Estimator, *, safe: bool = True) -> Estimator:
+
+class BaseEstimator:
+    """An object whose constructor's parameters are its attributes of the same names: an estimator
+    of scikit-learn by its protocols, without loading scikit-learn.
+
+    What only scikit-learn asks for (tags, diagrams, the routing of metadata) is lent by its own
+    base when it asks.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The constructor's parameters, and with ``deep`` those of its components, as
+        ``part__parameter``.
+        """
+        values: dict[str, Any] = {}
+        for name in sorted(parameters_of(type(self))):
+            value = values[name] = getattr(self, name)
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                values |= {f"{name}__{inner}": v for inner, v in value.get_params().items()}
+        return values
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, including those of components."""
+        names = sorted(parameters_of(type(self)))
+        # A component may itself be set, and comes before its own parameters.
+        for key, value in sorted(params.items(), key=lambda item: item[0].count("__")):
+            name, _, inner = key.partition("__")
+            if name not in names:
+                raise InputError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}."
+                )
+            if inner:
+                getattr(self, name).set_params(**{inner: value})
+            else:
+                setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        parameters = parameters_of(type(self))
+        changed = [
+            f"{name}={shown}"
+            for name, value in self.get_params(deep=False).items()
+            if (shown := repr(value)) != repr(parameters[name].default)
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+    def __sklearn_clone__(self) -> Self:
         """An unfitted copy with the same parameters."""
-        ...
+        values = self.get_params(deep=False)
+        parameters = {name: clone(value, safe=False) for name, value in values.items()}
+        copy = type(self)(**parameters)
+        for name, value in copy.get_params(deep=False).items():
+            if value is not parameters[name]:
+                raise RuntimeError(
+                    f"{type(self).__name__} cannot be cloned, because its constructor changes"
+                    f" {name}; store it as it comes, and check it in fit."
+                )
+        if "_metadata_request" in vars(self):
+            vars(copy)["_metadata_request"] = deepcopy(vars(self)["_metadata_request"])
+        return copy
 
-    class NotFittedError(ValueError, AttributeError):
-        """Error of an estimator that is used before it is fitted."""
+    def __sklearn_tags__(self) -> Any:
+        return self._lent("__sklearn_tags__")()
 
-    class BaseEstimator:
-        """An object whose constructor's parameters are its attributes of the same names."""
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        return self._lent("_repr_html_")
 
-        def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """The constructor's parameters, and with ``deep`` those of its components, as
-            ``part__parameter``.
-            """
-            ...
+    def _repr_html_inner(self) -> str:
+        return self._lent("_repr_html_inner")()
 
-        def set_params(self, **params: Any) -> Self:
-            """Set parameters by name, including those of components."""
-            ...
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return self._lent("_repr_mimebundle_")(**options)
 
-        def __sklearn_tags__(self) -> Any: ...
+    def _lent(self, name: str) -> Any:
+        """The member of this name that scikit-learn's base would have, bound to this object."""
+        twin = _twin(type(self))
+        for each in twin.__mro__:
+            if name in vars(each):
+                member = vars(each)[name]
+                return member.__get__(self, twin) if hasattr(member, "__get__") else member
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    class ClassifierMixin:
-        """Mixin of classifiers."""
+    if not TYPE_CHECKING:  # a checker would take every misspelt name for a member
 
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-            """The accuracy."""
-            ...
+        def __getattr__(self, name: str) -> Any:
+            # Only scikit-learn asks for its own members, so it is loaded then.
+            if LENT.match(name) and "sklearn.base" in sys.modules:
+                return self._lent(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-        def __sklearn_tags__(self) -> Any: ...
 
-    class RegressorMixin:
-        """Mixin of regressors."""
+@cache
+def parameters_of(cls: type) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a class's constructor, by name."""
+    return {
+        name: parameter
+        for name, parameter in inspect.signature(cls).parameters.items()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    }
 
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-            """The coefficient of determination."""
-            ...
 
-        def __sklearn_tags__(self) -> Any: ...
+@cache
+def _twin(cls: type) -> type:
+    """A class of scikit-learn's own base with the public methods of ``cls``, whose arguments are
+    the metadata that it asks for.
+    """
+    base = importlib.import_module("sklearn.base")
+    members = {name: v for each in reversed(cls.__mro__) for name, v in vars(each).items()}
+    shared = {
+        name: member
+        for name, member in members.items()
+        if (isfunction(member) and (name == "__init__" or not name.startswith("_")))
+        or "__metadata_request__" in name
+    }
+    return type(cls.__name__, (base.BaseEstimator,), shared)
 
-    class MetaEstimatorMixin:
-        """Mixin of estimators that wrap another."""
 
-    class TransformerMixin:
-        """Mixin of transformers."""
-
-        def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-            """``fit``, then ``transform`` of the same rows."""
-            ...
-
-        def __sklearn_tags__(self) -> Any: ...
-
-else:
-    from sklearn.base import (
-        BaseEstimator,
-        ClassifierMixin,
-        MetaEstimatorMixin,
-        RegressorMixin,
-        TransformerMixin,
-        clone,
-    )
-    from sklearn.exceptions import NotFittedError
+def clone(estimator: Estimator, *, safe: bool = True) -> Estimator:
+    """An unfitted copy with the same parameters, as by scikit-learn's ``clone``; with
+    ``safe=False`` a deep copy of what is no estimator.
+    """
+    value: Any = estimator
+    if isinstance(value, BaseEstimator):
+        return cast(Any, value).__sklearn_clone__()
+    if type(value) in (list, tuple, set, frozenset):
+        return type(value)(clone(each, safe=safe) for each in cast(Iterable[Any], value))
+    if type(value) is dict:
+        items = cast(dict[Any, Any], value).items()
+        return cast(Any, {key: clone(each, safe=safe) for key, each in items})
+    if not safe and (isinstance(value, type) or not hasattr(value, "get_params")):
+        return deepcopy(estimator)
+    return importlib.import_module("sklearn.base").clone(value, safe=safe)
 
 
 def explained(fitted: Any) -> str | None:
@@ -545,6 +613,7 @@ def _limiter() -> Any:
             every = import_extra("threadpoolctl", "limiting BLAS threads", "all")
         except MissingDependencyError:
             return nullcontext()
+        importlib.import_module("scipy.special")  # SciPy's BLAS is one of the libraries
         _state["controller"] = every.ThreadpoolController().select(user_api="blas")
     libraries = _state["controller"]
     if all(library.num_threads == 1 for library in libraries.lib_controllers):

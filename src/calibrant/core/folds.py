@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._numerics.bootstrap import numbered_by_content, row_codes
 from calibrant.core.arrays import ArrayLike, plain_array
 from calibrant.core.domain import domain_of
-from calibrant.core.estimators import require_count
+from calibrant.core.estimators import clone, require_count
 from calibrant.core.groups import codes_of, labelled_codes, order_of
 from calibrant.core.predictions import Predictions
 from calibrant.errors import InputError, warn

@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from calibrant._numerics.bootstrap import (
     entry_codes,
@@ -445,7 +445,7 @@ def take_rows(X: Any, rows: np.ndarray) -> Any:
     """
     if hasattr(X, "iloc"):
         return X.iloc[rows]
-    if sparse.issparse(X):
+    if scipy.sparse.issparse(X):
         return X.tocsr()[rows]
     if hasattr(X, "schema") and hasattr(X, "take"):
         return X.take(rows)
@@ -474,7 +474,7 @@ def feature_codes(X: Any, weight: np.ndarray | None = None) -> np.ndarray:
     """(n,) uint64 from the content of each row of features in any container; equal rows have equal
     codes. The order and the names of the columns do not count; a row of weight 2 counts as two.
     """
-    if sparse.issparse(X):
+    if scipy.sparse.issparse(X):
         return _sparse_codes(X.tocsr(), weight)
     if isinstance(X, NamedColumns | dict) or hasattr(X, "columns"):
         columns = [column for _, column in group_columns(X, "X")]

@@ -4,15 +4,10 @@ import inspect
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
-from sklearn.exceptions import NotFittedError
-from sklearn.frozen import FrozenEstimator
-from sklearn.utils import column_or_1d, get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from calibrant._numerics.logistic import log_softmax
 from calibrant.core.arrays import ArrayLike, to_array
+from calibrant.core.estimators import BaseEstimator, clone
 from calibrant.core.forecast import NormalForecast
 from calibrant.core.forecast_record import as_forecast
 from calibrant.errors import InputError, warn
@@ -33,7 +28,16 @@ def is_fitted(model: Any) -> bool:
     """Return whether the model can predict now: frozen, fitted, or a predictor with known classes
     that needs no fit.
     """
-    if isinstance(model, FrozenEstimator) or not hasattr(model, "fit"):
+    if not hasattr(model, "fit"):
+        return True
+    if isinstance(model, BaseEstimator):
+        return any(name.endswith("_") for name in vars(model))
+    from sklearn.exceptions import NotFittedError
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.utils import get_tags
+    from sklearn.utils.validation import check_is_fitted
+
+    if isinstance(model, FrozenEstimator):
         return True
     try:
         check_is_fitted(model)
@@ -63,7 +67,7 @@ def kind_of_output(model: Any, wanted: str) -> str:
 
 def takes_in_fit(model: Any, name: str) -> bool:
     """Return whether the model's ``fit`` has an argument of this name."""
-    return bool(has_fit_parameter(model, name))
+    return _takes(getattr(model, "fit", None), name)
 
 
 def with_weight(
@@ -74,10 +78,10 @@ def with_weight(
     """
     if sample_weight is None:
         return fit_params
-    if has_fit_parameter(model, "sample_weight"):
+    if takes_in_fit(model, "sample_weight"):
         return {**fit_params, "sample_weight": sample_weight}
     steps = getattr(model, "steps", None)
-    if steps and has_fit_parameter(steps[-1][1], "sample_weight"):
+    if steps and takes_in_fit(steps[-1][1], "sample_weight"):
         return {**fit_params, f"{steps[-1][0]}__sample_weight": sample_weight}
     warn(
         f"{type(model).__name__}.fit has no sample_weight: the model is fitted without the"
@@ -91,6 +95,8 @@ def fit_model(model: Any, X: Any, y: np.ndarray, fit_params: dict[str, Any]) -> 
     predicts that class.
     """
     if len(np.unique(y)) < 2:
+        from sklearn.dummy import DummyClassifier
+
         return DummyClassifier(strategy="prior").fit(np.zeros((len(y), 1)), y)
     return clone(model).fit(X, y, **fit_params)
 
@@ -161,7 +167,11 @@ def one_or_several(values: np.ndarray, warn: bool = False) -> np.ndarray:
     warning), (n, d) for several.
     """
     values = np.asarray(values)
-    return values if values.ndim == 2 and values.shape[1] > 1 else column_or_1d(values, warn=warn)
+    if values.ndim == 2 and values.shape[1] > 1:
+        return values
+    from sklearn.utils import column_or_1d
+
+    return column_or_1d(values, warn=warn)
 
 
 def _takes(function: Any, name: str) -> bool:

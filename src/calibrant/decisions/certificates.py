@@ -27,7 +27,6 @@ from calibrant._numerics.intervals import clopper_pearson
 from calibrant.core import arrays
 from calibrant.core.arrays import ArrayLike, weights, whole_rows
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
-from calibrant.core.estimators import NotFittedError
 from calibrant.core.guarantee import plain
 from calibrant.core.kinds import require_calibrator, require_signal
 from calibrant.core.map import Signal, fitted_signal
@@ -35,7 +34,7 @@ from calibrant.core.model_outputs import is_fitted
 from calibrant.core.predictions import Predictions
 from calibrant.core.saving import Saved
 from calibrant.core.text_table import percent
-from calibrant.errors import InputError
+from calibrant.errors import InputError, NotFittedError
 
 __all__ = [
     "Certificate",

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from calibrant._numerics.bootstrap import MANY_ROWS, binomial_gaps, drawn_by_score, of_whole_rows
 from calibrant._numerics.logistic import sigmoid
@@ -150,7 +150,11 @@ class SmoothCalibrationError(
         # The smoothed gap decreases with the width, so there is one crossing.
         if excess(1e-9) <= 0.0:
             return 0.0
-        return float(brentq(excess, 1e-9, 1.0, xtol=1e-13)) if excess(1.0) < 0.0 else 1.0
+        return (
+            float(scipy.optimize.brentq(excess, 1e-9, 1.0, xtol=1e-13))
+            if excess(1.0) < 0.0
+            else 1.0
+        )
 
 
 smooth_calibration_error: SmoothCalibrationError = SmoothCalibrationError()

@@ -7,8 +7,8 @@ from dataclasses import field
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from scipy import special
-from scipy.spatial.distance import pdist
 
 from calibrant._numerics.normal_scores import empirical_scores, mean_norm
 from calibrant.core.arrays import ArrayLike
@@ -227,7 +227,10 @@ def _of_draws(record, estimator):
     share = np.full((n, m), 1.0 / m) if record.member_share is None else record.member_share
     first, second = np.triu_indices(m, 1)
     apart = np.array(
-        [pdist(row.T) @ (w[first] * w[second]) for row, w in zip(record.draws, share, strict=True)]
+        [
+            scipy.spatial.distance.pdist(row.T) @ (w[first] * w[second])
+            for row, w in zip(record.draws, share, strict=True)
+        ]
     )
     if estimator == "fair":
         # A member is never compared with itself.

@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from calibrant._numerics.bootstrap import null_generator, score_drawer
 from calibrant._numerics.clusters import mean_worth
@@ -99,7 +100,8 @@ def pit_histogram_of_sums(
     n_bins = len(n)
     edges, rows = np.arange(n_bins + 1) / n_bins, np.maximum(np.full(n_bins, total) * worth, 1.0)
     low, high = (
-        end * n_bins / rows for end in stats.binom(np.rint(rows), 1.0 / n_bins).interval(level)
+        end * n_bins / rows
+        for end in scipy.stats.binom(np.rint(rows), 1.0 / n_bins).interval(level)
     )
     return PitHistogram(edges[:-1], edges[1:], n, n * n_bins / total, low, high)
 
@@ -231,9 +233,9 @@ def _steps(pit):
 
 #: Tests of (n,) independent probabilities, and functions that increase with their statistics.
 TESTS: dict[str, Any] = {
-    "ks": lambda pit: stats.kstest(pit, "uniform"),
-    "cramer-von-mises": lambda pit: stats.cramervonmises(pit, "uniform"),
-    "chi-square": lambda pit: stats.chisquare(_counts(pit)),
+    "ks": lambda pit: scipy.stats.kstest(pit, "uniform"),
+    "cramer-von-mises": lambda pit: scipy.stats.cramervonmises(pit, "uniform"),
+    "chi-square": lambda pit: scipy.stats.chisquare(_counts(pit)),
 }
 STATISTICS: dict[str, Any] = {
     "ks": lambda pit: np.abs(np.subtract(*_steps(pit))).max(),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import optimize, stats
+import scipy
 
 from calibrant._numerics.bins import redrawn_counts
 from calibrant._numerics.intervals import clopper_pearson
@@ -112,7 +112,7 @@ def forecast_refit_gain(
         def shares(x: np.ndarray) -> np.ndarray:
             return cell_shares(levels, x[:1], np.exp(np.append(x, 0.0)[1:2]))[0]
 
-        fit = optimize.minimize(
+        fit = scipy.optimize.minimize(
             lambda x: -float(counts @ np.log(shares(x))),
             np.zeros(free),
             method="Nelder-Mead",
@@ -209,7 +209,7 @@ class ScoreClaim:
         """
         counts = np.stack([earlier[:, 0], sums[:, 0]])
         counts = counts[:, counts.sum(axis=0) > 0.0]
-        of_test: Any = stats.chi2_contingency(counts) if counts.shape[1] > 1 else None
+        of_test: Any = scipy.stats.chi2_contingency(counts) if counts.shape[1] > 1 else None
         return of_test is not None and bool(of_test.pvalue <= INPUTS)
 
     def stated(self, batches: np.ndarray) -> np.ndarray:

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Self, cast
 
 import numpy as np
-from scipy import stats
-from sklearn.base import clone
+import scipy
 
 from calibrant._numerics.logistic import fit_logistic, log_odds, logistic_derivatives
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import BaseEstimator, require_count, seeded
+from calibrant.core.estimators import BaseEstimator, clone, require_count, seeded
 from calibrant.core.folds import stratified_folds
 from calibrant.core.groups import coded, feature_codes, group_columns
 from calibrant.core.guarantee import Result
@@ -303,7 +302,7 @@ def shift_test(X_old: Any, X_new: Any, *, model: Any = None, random_state: int =
     fits = [kind.fit(Z[half], is_new[half]) for kind in kinds]
     score = np.sum([log_odds_of(fit, Z[~half]) for fit in fits], axis=0)
     score_new, score_old = score[is_new[~half]], score[~is_new[~half]]
-    test: Any = stats.mannwhitneyu(score_new, score_old, alternative="greater")
+    test: Any = scipy.stats.mannwhitneyu(score_new, score_old, alternative="greater")
     changed = [_changed(columns, j, old[:, j], new[:, j]) for j in range(len(columns.names))]
     return ShiftTest(
         float(test.pvalue),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from calibrant._numerics.intervals import quotient
 from calibrant.core.estimators import require_option
@@ -511,7 +512,7 @@ def _p_values(sums: np.ndarray, tolerance: float) -> np.ndarray:
     below = _tail(n - hits, n, np.minimum(1.0 - score + tolerance, 1.0))
     p = np.clip(2.0 * np.minimum(above, below), np.finfo(np.float64).tiny, 1.0)
     evidence = -2.0 * np.log(np.where(n > 0.0, p, 1.0)).sum(axis=1)
-    return stats.chi2.sf(evidence, 2 * np.count_nonzero(n, axis=1))
+    return scipy.stats.chi2.sf(evidence, 2 * np.count_nonzero(n, axis=1))
 
 
 def _forecast_p_value(counts: np.ndarray, levels: np.ndarray, tolerance: float) -> float:
@@ -541,7 +542,7 @@ def _tail(hits: np.ndarray, n: np.ndarray, rate: np.ndarray) -> np.ndarray:
 
 def _adjusted(p: np.ndarray, method: str) -> np.ndarray:
     if method == "bh":
-        return stats.false_discovery_control(p, method="bh")
+        return scipy.stats.false_discovery_control(p, method="bh")
     order = np.argsort(p)
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)

@@ -5,16 +5,21 @@ intervals and no held-out rows (jackknife+, CV+ and their minmax versions).
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted
 
 from calibrant._numerics.conformal import plus_promise, row_statistics, shares
-from calibrant.calibrators.training_rows import TrainingRows, Wrapper, checked_rows, routed
+from calibrant.calibrators.training_rows import (
+    RegressorMixin,
+    TrainingRows,
+    Wrapper,
+    checked_rows,
+    routed,
+)
 from calibrant.core.arrays import ArrayLike
+from calibrant.core.calibrator import require_fitted
 from calibrant.core.conformal_forecast import CONFORMITY, ConformalEnds
-from calibrant.core.estimators import RegressorMixin, account, require_option, seeded
+from calibrant.core.estimators import account, clone, require_option, seeded
 from calibrant.core.folds import make_splits, refuse_prefit
 from calibrant.core.forecast import Forecast, NormalForecast, require_level
 from calibrant.core.guarantee import Guarantee
@@ -223,7 +228,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         """Return the calibrated predictive distributions, with ``mean``, ``std``, ``quantile(q)``,
         ``cdf(y)``, ``interval(level)``, ``sample(n)``.
         """
-        check_is_fitted(self, "calibrator_")
+        require_fitted(self, "calibrator_")
         forecast = model_forecast(self.estimator_, X)
         if not isinstance(forecast, Forecast):
             std = (
@@ -238,7 +243,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
         """Return the guarantee of the intervals of a level; None if the model or its scale saw the
         calibration rows, in other folds too.
         """
-        check_is_fitted(self, "calibrator_")
+        require_fitted(self, "calibrator_")
         apart = is_fitted(self.estimator) and self.scale_estimator is None
         return self.calibrator_.guarantee(level) if apart else None
 
@@ -253,7 +258,7 @@ class CalibratedRegressor(RegressorMixin, Wrapper):
 
     def explain(self) -> str:
         """Describe the calibrator."""
-        check_is_fitted(self, "calibrator_")
+        require_fitted(self, "calibrator_")
         return account(self.calibrator_)
 
 
@@ -457,7 +462,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return predictions of the model fitted on all rows, (n,)."""
-        check_is_fitted(self, "estimators_")
+        require_fitted(self, "estimators_")
         return _forecast(self.estimator_, X, "absolute").mean
 
     def predict_interval(self, X: Any, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
@@ -469,7 +474,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
         (low, high) : (n,) each
             Infinite, with a warning, if rows are too few.
         """
-        check_is_fitted(self, "estimators_")
+        require_fitted(self, "estimators_")
         require_level(level, usual=0.9)
         forecasts = [_forecast(model, X, self.conformity) for model in self.estimators_]
         weight, n_rows = np.concatenate(self.weights_), len(forecasts[0])
@@ -508,7 +513,7 @@ class ConformalRegressor(RegressorMixin, Wrapper):
 
     def guarantee(self, level: float = 0.9) -> Guarantee | None:
         """Return the guarantee of the intervals of a level; None if rows are weighted."""
-        check_is_fitted(self, "estimators_")
+        require_fitted(self, "estimators_")
         require_level(level, usual=0.9)
         if not self._plain:
             return None

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._numerics.bins import enough_bins, spread_bins
 from calibrant._numerics.isotonic import pool_ties, pooled_blocks_of
@@ -18,6 +17,7 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Tags, require_fitted
 from calibrant.core.estimators import (
     BaseEstimator,
+    clone,
     require_count,
     require_option,
     require_valid,

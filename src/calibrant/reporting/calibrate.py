@@ -12,13 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant.calibrators.auto import default_calibrator
 from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.calibrators.temperature import Identity
 from calibrant.core.domain import Domain, Facet, Record, domain_of
-from calibrant.core.estimators import explained, seeded
+from calibrant.core.estimators import clone, explained, seeded
 from calibrant.core.exports import public_path
 from calibrant.core.folds import cross_fit, fit_clone
 from calibrant.core.forecast import NormalForecast

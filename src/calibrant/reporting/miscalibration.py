@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from calibrant._numerics.bins import Ranks, equal_mass_groups, grouped_sums
 from calibrant._numerics.bootstrap import (
@@ -224,7 +224,7 @@ def _centred(
         scaled = sums.multiply(off / np.sqrt(weight)).tocsr()
     else:
         share = np.bincount(rows.cluster, weight)
-        member = sparse.csr_matrix((np.ones(len(off)), (np.arange(len(off)), rows.cluster)))
+        member = scipy.sparse.csr_matrix((np.ones(len(off)), (np.arange(len(off)), rows.cluster)))
         scaled, count = sums.multiply(off).tocsr() @ member, share.sum() ** 2 / (share @ share)
     freedom = max(count - 1.0, 1.0)
     covariance = np.asarray((scaled @ scaled.T).todense()) * count / freedom
@@ -344,7 +344,7 @@ def _sums(
         counts += [*np.bincount(group)]
     starts = np.append(0, np.cumsum(counts)).astype(np.int32)
     places = np.concatenate(columns, dtype=np.int32)
-    return sparse.csr_matrix((np.concatenate(values), places, starts), shape=(len(counts), n))
+    return scipy.sparse.csr_matrix((np.concatenate(values), places, starts), shape=(len(counts), n))
 
 
 def _in_order_of(part: np.ndarray) -> np.ndarray:

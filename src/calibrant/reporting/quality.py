@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from calibrant._numerics.clusters import mean_worth
 from calibrant.calibrators.look_alike import copies_in
@@ -177,7 +176,7 @@ def _label_shift(labels: np.ndarray, others: np.ndarray, rows: "Predictions") ->
     tables = np.array([labels * _alone(rows), others])
     tables = tables[:, tables.sum(axis=0) > 0]
     share = tables / tables.sum(axis=1, keepdims=True)
-    p_value = float(stats.chi2_contingency(tables).pvalue) if tables.shape[1] > 1 else 1.0
+    p_value = float(scipy.stats.chi2_contingency(tables).pvalue) if tables.shape[1] > 1 else 1.0
     return _shift(0.5 * float(np.abs(share[0] - share[1]).sum()), p_value)
 
 
@@ -203,7 +202,7 @@ def distribution_shift(values: "Distinct", others: "Distinct", rows: Any) -> Shi
         values.sums[:, 0].sum() * _alone(rows),
         others.sums[:, 0].sum(),
     )
-    return _shift(distance, float(stats.kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
+    return _shift(distance, float(scipy.stats.kstwobign.sf(distance * np.sqrt(n * m / (n + m)))))
 
 
 def _distribution(sample: "Distinct", at: np.ndarray) -> np.ndarray:
@@ -346,7 +345,7 @@ def _exchanged(counts: Any) -> Iterator[Any]:
     # order.
     true = np.flatnonzero(counts.labels >= FEW_ROWS)
     share = counts.confusion[true] / counts.labels[true, None]
-    row, column = linear_sum_assignment(share, maximize=True)
+    row, column = scipy.optimize.linear_sum_assignment(share, maximize=True)
     gains = share[row, column] - share[row, true[row]]
     moved = np.flatnonzero(column != true[row])
     if len(moved) < 2:

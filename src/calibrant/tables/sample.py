@@ -7,17 +7,16 @@ The histograms summarise a billion rows in megabytes.
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._numerics.bins import grouped_sums
 from calibrant.calibrators.groups import GroupCalibrator
 from calibrant.calibrators.multiclass import as_calibrator
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator
-from calibrant.core.estimators import require_count, seeded
+from calibrant.core.estimators import clone, require_count, seeded
 from calibrant.core.kinds import require_calibrator, require_map
 from calibrant.core.labels import array_of, places
 from calibrant.core.map import Map
@@ -74,7 +73,7 @@ class RowSample(Saved):
     def __len__(self) -> int:
         return len(self.labels)
 
-    def fit(self, calibrator: Calibrator) -> Self:
+    def fit(self, calibrator: Calibrator) -> Calibrator:
         """A fitted copy of the calibrator."""
         names = np.array(self.classes)
         # A weight means repetition, so the raw weights would make penalties treat the sample as the
@@ -291,7 +290,7 @@ class ScoreSketch(Saved):
         correct = np.repeat([1.0, 0.0], len(score))
         return np.tile(score, 2), correct, np.concatenate([hits, wrong])
 
-    def fit(self, map: Map, *, slice_: Any = None, predicted: Any = None) -> Self:
+    def fit(self, map: Map, *, slice_: Any = None, predicted: Any = None) -> Map:
         """A fitted copy of the map for one slice and predicted class (None: all)."""
         score, correct, weight = self.points(slice_, predicted)
         return clone(require_map(map)).fit(score, correct, sample_weight=weight)

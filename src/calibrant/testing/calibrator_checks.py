@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
 from calibrant.core.domain import Facet
+from calibrant.core.estimators import clone
 from calibrant.core.kinds import require_any_calibrator
 from calibrant.core.reading import CLASSIFICATION, REGRESSION
 from calibrant.testing.check import Check, bind, run_all, same_bits, show_near

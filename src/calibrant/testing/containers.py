@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from calibrant.core.estimators import clone
 from calibrant.testing.check import Case, show_near
 from calibrant.testing.data import (
     COARSE,

@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from calibrant.core.estimators import clone
 from calibrant.core.metric_kinds import MeanMetric
 from calibrant.testing.check import Case, require_good
 from calibrant.testing.data import forecast_problems, problems, score_problem

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from calibrant.core.estimators import clone
 from calibrant.core.kinds import require_map
 from calibrant.core.map import Map
 from calibrant.testing.check import Check, bind, run_all, same_bits, seeded

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant import metrics
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import Calibrator, DomainCalibrator
-from calibrant.core.estimators import offered, registered
+from calibrant.core.estimators import clone, offered, registered
 from calibrant.core.map import Map, Signal
 from calibrant.core.metric_kinds import Metric
 from calibrant.core.regression_calibrator import RegressionCalibrator

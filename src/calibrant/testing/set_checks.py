@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._numerics.logistic import softmax
+from calibrant.core.estimators import clone
 from calibrant.decisions.conditional_sets import ConditionalSets
 from calibrant.decisions.sets import ConformalSets
 from calibrant.errors import InputError

@@ -5,7 +5,6 @@ two kernel densities with the smallest bandwidth that gives a smooth curve.
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from calibrant._numerics import kernel_sums
 from calibrant._numerics.fixed_order import multiply_rows
@@ -23,7 +22,7 @@ from calibrant._numerics.smoothing import cube_weights, curved_basis, penalty_ro
 from calibrant.core import arrays
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.calibrator import MapTags, require_fitted
-from calibrant.core.estimators import require_count, require_option
+from calibrant.core.estimators import clone, require_count, require_option
 from calibrant.core.expression import join
 from calibrant.core.map import Map
 from calibrant.core.solving import MIN_ROWS
@@ -345,7 +344,7 @@ class KernelDensity(
         """
         self._check()
         low, step, mass = kernel_sums.deposit(score, correct, weight, group, n_groups, GRID)
-        maps = [clone(self) for _ in range(n_groups)]
+        maps: list[KernelDensity] = [clone(self) for _ in range(n_groups)]
         for m, out in enumerate(maps):
             out._set_rate(low[m], mass[m].sum(axis=1))
         sparse = [

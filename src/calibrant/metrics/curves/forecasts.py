@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from scipy import special, stats
+import scipy
+from scipy import special
 
 from calibrant._numerics.bins import chi_square_draws, equal_mass_groups, grouped_sums, spread_bins
 from calibrant._numerics.bootstrap import null_generator, score_drawer
@@ -103,7 +104,8 @@ def interval_curve_of_sums(
         # Kolmogorov's band covers the whole curve.
         rows = max(1, int(total * np.min(worth) + 1e-9))
         limits = [
-            np.clip(seen + side * stats.kstwo.ppf(band, rows), 0.0, 1.0) for side in (-1.0, 1.0)
+            np.clip(seen + side * scipy.stats.kstwo.ppf(band, rows), 0.0, 1.0)
+            for side in (-1.0, 1.0)
         ]
     else:
         limits = wilson(held * worth, np.full(len(sums), total) * worth, band)

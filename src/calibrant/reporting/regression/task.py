@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
-from scipy.stats import rankdata
 
 from calibrant import metrics
 from calibrant._numerics.bins import enough_bins, equal_mass_groups, grouped_sums
@@ -155,7 +155,7 @@ def _correlation(rows: Any, level: float, random_state: int) -> tuple[Interval, 
         for _ in range(min(max(DRAWN_ROWS // len(rows), 1), DRAWS))
     ]
     sizes = np.repeat(np.abs([rows.std, rows.error, *drawn]), times.astype(np.intp), axis=1)
-    ranks = rankdata(sizes, axis=1)
+    ranks = scipy.stats.rankdata(sizes, axis=1)
     ranks -= ranks.mean(axis=1, keepdims=True)
     products = ranks @ ranks[0] / np.maximum(np.linalg.norm(ranks, axis=1), 1e-300)
     value, *expected = (products[1:] / np.linalg.norm(ranks[0])).tolist()
