@@ -81,7 +81,8 @@ class Texts:
     def _encoded(self) -> tuple[list[str], np.ndarray]:
         encoded = self.cells.combine_chunks().dictionary_encode()
         chunk = encoded.chunk(0) if hasattr(encoded, "chunk") else encoded
-        return chunk.dictionary.to_pylist(), chunk.indices.to_numpy()
+        # Arrow's own to_numpy would load pandas.
+        return chunk.dictionary.to_pylist(), np.from_dlpack(chunk.indices)
 
     @property
     def distinct(self) -> list[str]:
@@ -102,10 +103,13 @@ class Texts:
     def numbers(self) -> np.ndarray | None:
         """(n,) numbers; None if a text is none, is missing, or is one to Python alone, as " 1"."""
         arrow, _ = _arrow()
+        if self.cells.null_count:
+            return None
         try:
-            values = self.cells.cast(arrow.float64()).to_numpy()
+            numbers = self.cells.cast(arrow.float64())
         except arrow.ArrowInvalid:
             return None
+        values = np.concatenate([np.empty(0), *map(np.from_dlpack, numbers.chunks)])
         # Arrow reads more texts than Python as NaN.
         return None if np.isnan(values).any() else values
 
