@@ -245,7 +245,7 @@ def decided(lock: Lock, data: QuestionFile, columns: Columns) -> dict[str, np.nd
     """Add "answer", "ask" or "escalate" to every row of a log, as ``decision``, and print how
     often.
     """
-    found = lock.decide(data.questions, any_model=columns.allow_other_version).tolist()
+    found: list[str] = lock.decide(data.questions, any_model=columns.allow_other_version).tolist()
     say(", ".join(f"{n:,} {one}" for one, n in sorted(Counter(found).items())))
     if data.source.kind in TABLES:
         return {"decision": np.array(found, dtype=object)}
