@@ -1,5 +1,5 @@
-"""H2: threads of BLAS waited in a loop between the small products of a fit, and cost the time of
-every core.
+"""H2: threads of BLAS and of trees waited in a loop between the small products and nodes of a fit,
+and cost the time of every core.
 """
 
 import os
@@ -41,6 +41,7 @@ calls = {
     "hoki": lambda: cb.calibrators.HokiCalibrator(inputs="logit").fit(logits, y),
     "separation": queries,
     "platt": lambda: cb.Platt().fit(np.tile(P[:, 0], 5), np.tile(y == 0, 5)),
+    "trees": lambda: cb.monitoring.shift_test(X[:2000, :6], X[2000:3000, :6]),
     "metric": lambda: cb.metrics.calibration_slope(np.tile(y == 0, 8), np.tile(P[:, 0], 8)),
 }
 call = calls[sys.argv[1]]
@@ -55,7 +56,7 @@ print(own, time.process_time() - whole - own)
 
 
 @pytest.mark.skipif(CORES < 2, reason="one core: BLAS has one thread anyway")
-@pytest.mark.parametrize("call", ["process", "hoki", "separation", "platt", "metric"])
+@pytest.mark.parametrize("call", ["process", "hoki", "separation", "platt", "trees", "metric"])
 def test_h02_only_the_thread_of_the_call_works(call):
     limits = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     default = {name: value for name, value in os.environ.items() if name not in limits}

@@ -32,6 +32,7 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Facet, columns_named, domain_of, domain_of_input, outcomes_apart
 from calibrant.core.estimators import (
     on_one_blas_thread,
+    one_openmp_thread,
     require_count,
     require_not_negative,
     require_option,
@@ -160,7 +161,8 @@ def _boosted(
         model = cast(Any, HistGradientBoostingRegressor)(
             max_iter=100, learning_rate=0.05, max_leaf_nodes=8, random_state=seed
         )
-        expected = model.fit(X, off[:, q], sample_weight=weight).predict(at)
+        with one_openmp_thread(len(X)):
+            expected = model.fit(X, off[:, q], sample_weight=weight).predict(at)
         part = equal_mass_groups(expected, TAIL_PARTS)
         count = int(part.max()) + 1
         if count > 1:

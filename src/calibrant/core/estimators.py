@@ -43,6 +43,7 @@ __all__ = [
     "offered",
     "on_one_blas_thread",
     "one_blas_thread",
+    "one_openmp_thread",
     "own",
     "parameters_of",
     "register",
@@ -565,6 +566,8 @@ Found = TypeVar("Found")
 
 #: BLAS uses one thread by itself for the products of so few numbers.
 FEW_NUMBERS = 32
+#: Trees of up to so many rows grow on one thread.
+FEW_ROWS = 20_000
 #: The methods that fit, and those that search stored points, under any of their names.
 FITS = frozenset(
     {
@@ -630,6 +633,21 @@ def on_one_blas_thread(function: Callable[Given, Found]) -> Callable[Given, Foun
             return function(*args, **kwargs)
 
     return limited
+
+
+@contextmanager
+def one_openmp_thread(rows: int) -> Generator[None, None, None]:
+    """Limit OpenMP, which trees of scikit-learn use, to one thread for up to FEW_ROWS ``rows``.
+
+    Its threads wait in a loop for each other at every node. For few rows this takes longer than the
+    work, and fifty times as long where another process uses a core.
+    """
+    if rows > FEW_ROWS:
+        yield
+        return
+    every = import_extra("threadpoolctl", "limiting threads", "all")
+    with every.threadpool_limits(1, user_api="openmp"):
+        yield
 
 
 def limit_fits(cls: type) -> None:

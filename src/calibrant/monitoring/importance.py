@@ -13,7 +13,13 @@ import scipy
 
 from calibrant._numerics.logistic import fit_logistic, log_odds, logistic_derivatives
 from calibrant.core.calibrator import require_fitted
-from calibrant.core.estimators import BaseEstimator, clone, require_count, seeded
+from calibrant.core.estimators import (
+    BaseEstimator,
+    clone,
+    one_openmp_thread,
+    require_count,
+    seeded,
+)
 from calibrant.core.folds import stratified_folds
 from calibrant.core.groups import coded, feature_codes, group_columns
 from calibrant.core.guarantee import Result
@@ -160,7 +166,8 @@ def separators(columns: Columns, random_state: int) -> list[Any]:
 
 def log_odds_of(model: Any, Z: np.ndarray) -> np.ndarray:
     """(n,) finite log-odds that a row is new."""
-    return log_odds(np.clip(model.predict_proba(Z)[:, 1], 1e-9, 1.0 - 1e-9))
+    with one_openmp_thread(len(Z)):
+        return log_odds(np.clip(model.predict_proba(Z)[:, 1], 1e-9, 1.0 - 1e-9))
 
 
 def fitted_in_folds(
@@ -168,7 +175,10 @@ def fitted_in_folds(
 ) -> tuple[list[Any], np.ndarray]:
     """(a fit without each fold, log-odds of every row by the fit without it)."""
     folds = stratified_folds(new, n_splits, random_state)
-    fits = [cast(Any, clone(model)).fit(Z[folds != k], new[folds != k]) for k in range(n_splits)]
+    with one_openmp_thread(len(Z)):
+        fits = [
+            cast(Any, clone(model)).fit(Z[folds != k], new[folds != k]) for k in range(n_splits)
+        ]
     out = np.empty(len(Z))
     for k, fit in enumerate(fits):
         out[folds == k] = log_odds_of(fit, Z[folds == k])
@@ -299,7 +309,8 @@ def shift_test(X_old: Any, X_new: Any, *, model: Any = None, random_state: int =
     Z, is_new = np.concatenate([old, new]), np.arange(len(old) + len(new)) >= len(old)
     half = stratified_folds(is_new, 2, random_state) == 0
     kinds = separators(columns, random_state) if model is None else [clone(model)]
-    fits = [kind.fit(Z[half], is_new[half]) for kind in kinds]
+    with one_openmp_thread(len(Z)):
+        fits = [kind.fit(Z[half], is_new[half]) for kind in kinds]
     score = np.sum([log_odds_of(fit, Z[~half]) for fit in fits], axis=0)
     score_new, score_old = score[is_new[~half]], score[~is_new[~half]]
     test: Any = scipy.stats.mannwhitneyu(score_new, score_old, alternative="greater")
