@@ -77,7 +77,7 @@ class EvidencePool:
         return cls([0], np.ones(1), losses, 0.0)
 
     @classmethod
-    def beside_nothing(
+    def in_part(
         cls, pool: np.ndarray, share: float, losses: np.ndarray, gain: float
     ) -> "EvidencePool":
         """Return the pool with weights (J,), of which only ``share`` is used."""
@@ -92,7 +92,8 @@ class EvidencePool:
 
 def evidence_pool(held: HeldOut, n: float, random_state: int) -> EvidencePool:
     """Pool candidates, the first of which is no calibration, on rows whose weights sum to ``n``."""
-    identity = np.eye(len(held.grouped))
+    grouped = held.grouped
+    identity = np.eye(len(grouped))
     losses = np.stack([held.losses(one) for one in identity])
     if len(losses) == 1:
         return EvidencePool.of_nothing(losses)
@@ -105,7 +106,7 @@ def evidence_pool(held: HeldOut, n: float, random_state: int) -> EvidencePool:
         held.weight / effect,
         RATE,
         random_state,
-        prior=_prior(np.append(held.grouped, False)),
+        prior=_prior(np.append(grouped, False)),
     )
     pool, n = np.array(weights) + shared * stack, n / effect
     pool = np.where(pool >= LEAST_WEIGHT, pool, 0.0) / pool[pool >= LEAST_WEIGHT].sum()
@@ -113,7 +114,7 @@ def evidence_pool(held: HeldOut, n: float, random_state: int) -> EvidencePool:
     unknown = held.unknown(identity[0]) - held.unknown(pool)
     gain, error = with_one_row_more(gain, error, unknown, n)
     share = trusted_share(gain, error, n, held.telling / effect)
-    return EvidencePool.beside_nothing(pool, share, losses, _in_errors(gain, error))
+    return EvidencePool.in_part(pool, share, losses, _in_errors(gain, error))
 
 
 def _in_errors(gain: float, error: float) -> float:
@@ -179,7 +180,7 @@ def forecast_pool(held: HeldOutForecasts) -> EvidencePool:
         crps, nll = (gain_in_errors(held, pool, score) for score in ("crps", "nll"))
         gain = min(0.5 * (crps + nll), crps + MOST_ABOVE_CRPS)
     share = float(special.ndtr(FORECAST_TRUST * gain))
-    return EvidencePool.beside_nothing(pool, share, losses, gain)
+    return EvidencePool.in_part(pool, share, losses, gain)
 
 
 def gain_in_errors(held: HeldOutForecasts, pool: np.ndarray, score: str) -> float:

@@ -190,6 +190,8 @@ class HeldOut:
 
     def only(self, chosen: list[int]) -> "HeldOut":
         """Return the same for some of the candidates."""
+        if len(chosen) == len(self.candidates):
+            return self
         out = copy(self)
         out.candidates = [self.candidates[j] for j in chosen]
         out.likelihood, out.whole = self.likelihood[chosen], self.whole[chosen]
