@@ -233,7 +233,9 @@ def test_awards_and_temperatures_reach_the_least_loss(problem, per_class, ridge)
     others = temperature.other_logits(logits, predicted)
     of, count = (predicted, 4) if per_class else (np.zeros(400, dtype=np.intp), 1)
     beta, award, at_bound = temperature.fit_top_label(
-        others, correct, weight, of, count, award_of=predicted, n_awards=4, ridge=ridge
+        temperature.TopLabels(
+            others, correct, weight, of, count, award_of=predicted, n_awards=4, ridge=ridge
+        )
     )
     assert not at_bound.any()
     found = np.concatenate([award, np.log(beta)])
@@ -250,7 +252,9 @@ def test_awards_and_temperatures_reach_the_least_loss(problem, per_class, ridge)
 def test_one_temperature_is_the_best_of_a_dense_grid(problem):
     logits, predicted, correct, weight = problem
     others = temperature.other_logits(logits, predicted)
-    beta, _, _ = temperature.fit_top_label(others, correct, weight, np.zeros(400, dtype=np.intp), 1)
+    beta, _, _ = temperature.fit_top_label(
+        temperature.TopLabels(others, correct, weight, np.zeros(400, dtype=np.intp), 1)
+    )
     dense = np.linspace(-3, 3, 2001)
     values = [_loss(np.array([0, 0, 0, 0, t]), problem, False, 0.0) for t in dense]
     assert np.log(beta[0]) == pytest.approx(dense[int(np.argmin(values))], abs=0.004)
@@ -270,7 +274,7 @@ def test_a_class_with_no_rows_stays_at_the_centre(problem):
     others = temperature.other_logits(logits, predicted)
     for ridge in (0.0, 1.0):
         beta, _, at_bound = temperature.fit_top_label(
-            others, correct, weight, predicted, 5, ridge=ridge, centre=0.7
+            temperature.TopLabels(others, correct, weight, predicted, 5, ridge=ridge, centre=0.7)
         )
         assert np.log(beta[4]) == pytest.approx(0.7, abs=1e-6)
         assert not at_bound[4]
@@ -286,12 +290,11 @@ def test_brier_reaches_a_minimum_below_its_start(problem, per_class):
         p = 1.0 / (1.0 + np.exp(temperature.log_rest(others, beta[of])[0] - award[predicted]))
         return weight @ (correct - p) ** 2 + 0.5 * (award @ award + np.log(beta) @ np.log(beta))
 
-    start = temperature.fit_top_label(
+    rows = temperature.TopLabels(
         others, correct, weight, of, count, award_of=predicted, n_awards=4, ridge=0.5
-    )[:2]
-    beta, award = temperature.refine_brier(
-        *start, others, correct, weight, of, award_of=predicted, ridge=0.5
     )
+    start = temperature.fit_top_label(rows)[:2]
+    beta, award = temperature.refine_brier(*start, rows)
     assert brier(beta, award) < brier(*start)
     for j in range(4):
         step = 1e-4 * (np.arange(4) == j)
@@ -344,13 +347,13 @@ def test_the_profile_has_its_slope():
     )
     of = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1])
     for n_awards, award_of in ((0, None), (2, of), (1, np.zeros(9, dtype=int))):
-        given = (others, correct, weight, of, 2, award_of, n_awards, 0.3, 0.2)
+        rows = temperature.TopLabels(others, correct, weight, of, 2, award_of, n_awards, 0.3, 0.2)
         t = np.array([0.4, -0.3])
-        value, slope, award = temperature._profile(t, *given)
+        value, slope, award = temperature._profile(t, rows)
         assert len(award) == n_awards
         for k in range(2):
             step = 1e-5 * np.eye(2)[k]
-            ends = [temperature._profile(t + sign * step, *given)[0].sum() for sign in (1, -1)]
+            ends = [temperature._profile(t + sign * step, rows)[0].sum() for sign in (1, -1)]
             several = 2 if n_awards == 1 else 1  # one award's ridge is counted for each temperature
             if several == 1:
                 np.testing.assert_allclose(slope[k], (ends[0] - ends[1]) / 2e-5, atol=1e-6)
@@ -377,17 +380,19 @@ def test_a_temperature_at_its_bound_says_so():
     """Rows that are all right want to be sure without end; rows of no slope keep the centre."""
     others = np.array([[-1.0], [-2.0]])
     beta, _, bound = temperature.fit_top_label(
-        others, np.ones(2), np.ones(2), np.zeros(2, dtype=int), 1
+        temperature.TopLabels(others, np.ones(2), np.ones(2), np.zeros(2, dtype=int), 1)
     )
     assert beta[0] == pytest.approx(1e3)
     assert bound.tolist() == [True]
     beta, _, bound = temperature.fit_top_label(
-        others, np.zeros(2), np.ones(2), np.zeros(2, dtype=int), 1
+        temperature.TopLabels(others, np.zeros(2), np.ones(2), np.zeros(2, dtype=int), 1)
     )
     assert beta[0] == pytest.approx(1e-3)
     assert bound.tolist() == [True]
     beta, _, bound = temperature.fit_top_label(
-        0 * others, np.array([1.0, 0.0]), np.ones(2), np.zeros(2, dtype=int), 1, centre=0.7
+        temperature.TopLabels(
+            0 * others, np.array([1.0, 0.0]), np.ones(2), np.zeros(2, dtype=int), 1, centre=0.7
+        )
     )
     assert beta[0] == pytest.approx(np.exp(0.7))
     assert bound.tolist() == [False]

@@ -2,6 +2,7 @@
 and its exact minimisation.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from calibrant._numerics.threads import map_blocks, row_blocks
 
 __all__ = [
     "LOG_BETA_BOUNDS",
+    "TopLabels",
     "fit_top_label",
     "increasing_root",
     "inverse_temperature",
@@ -289,37 +291,55 @@ def log_rest(others: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return u, slope
 
 
-def _profile(
-    t: np.ndarray,
-    others: np.ndarray,
-    correct: np.ndarray,
-    weight: np.ndarray,
-    temperature_of: np.ndarray,
-    n_temperatures: int,
-    award_of: np.ndarray | None,
-    n_awards: int,
-    ridge: float,
-    centre: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+@dataclass(frozen=True)
+class TopLabels:
+    """Rows of the top-label loss, which of its temperatures and awards each has, and the ridge on
+    them.
+
+    Attributes
+    ----------
+    others : (n, K - 1) logits of the other classes, less that of the top label
+    correct : (n,) 0 and 1, or targets between them
+    weight : (n,)
+    temperature_of : (n,) position of the row's temperature
+    n_temperatures : int
+    award_of : (n,) position of the row's award; None without awards
+    n_awards : int
+    ridge : weight of sum of award^2 + (ln beta - centre)^2
+    centre : float
+    """
+
+    others: np.ndarray
+    correct: np.ndarray
+    weight: np.ndarray
+    temperature_of: np.ndarray
+    n_temperatures: int
+    award_of: np.ndarray | None = None
+    n_awards: int = 0
+    ridge: float = 0.0
+    centre: float = 0.0
+
+
+def _profile(t: np.ndarray, rows: TopLabels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(loss, d loss / dt, awards) at t = ln beta, the first two for each temperature, the awards
     at their best for this t.
     """
-    beta = np.exp(t)[temperature_of]
-    u, slope = log_rest(others, beta)
-    award = np.zeros(n_awards)
+    beta = np.exp(t)[rows.temperature_of]
+    u, slope = log_rest(rows.others, beta)
+    award = np.zeros(rows.n_awards)
     margin = -u
-    if n_awards:
-        award = _awards(u, correct, weight, award_of, n_awards, ridge)
-        margin = award[award_of] - u
-    loss = weight * (np.logaddexp(0.0, -margin) + (1.0 - correct) * margin)
-    pull = weight * (expit(margin) - correct) * -slope * beta
-    value = np.bincount(temperature_of, weights=loss, minlength=n_temperatures)
-    value += ridge * (
-        (award**2 if n_awards == n_temperatures else (award**2).sum()) + (t - centre) ** 2
-    )
-    gradient = np.bincount(temperature_of, weights=pull, minlength=n_temperatures) + 2.0 * ridge * (
-        t - centre
-    )
+    if rows.n_awards:
+        group = rows.award_of
+        award = _awards(u, rows.correct, rows.weight, group, rows.n_awards, rows.ridge)
+        margin = award[group] - u
+    loss = rows.weight * (np.logaddexp(0.0, -margin) + (1.0 - rows.correct) * margin)
+    pull = rows.weight * (expit(margin) - rows.correct) * -slope * beta
+    value = np.bincount(rows.temperature_of, weights=loss, minlength=rows.n_temperatures)
+    squares = award**2 if rows.n_awards == rows.n_temperatures else (award**2).sum()
+    value += rows.ridge * (squares + (t - rows.centre) ** 2)
+    gradient = np.bincount(
+        rows.temperature_of, weights=pull, minlength=rows.n_temperatures
+    ) + 2.0 * rows.ridge * (t - rows.centre)
     return value, gradient, award
 
 
@@ -362,47 +382,23 @@ def _awards(
     return award
 
 
-def fit_top_label(
-    others: np.ndarray,
-    correct: np.ndarray,
-    weight: np.ndarray,
-    temperature_of: np.ndarray,
-    n_temperatures: int,
-    *,
-    award_of: np.ndarray | None = None,
-    n_awards: int = 0,
-    ridge: float = 0.0,
-    centre: float = 0.0,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Least top-label loss plus ridge (sum of award^2 + (ln beta - centre)^2), the loss summed over
-    rows.
+def fit_top_label(rows: TopLabels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Least top-label loss plus its ridge, the loss summed over rows.
 
     Returns (beta (n_temperatures,), award (n_awards,), at_bound (n_temperatures,) bool).
-    ``correct`` may hold targets between 0 and 1.
     """
-    given = (
-        others,
-        correct,
-        weight,
-        temperature_of,
-        n_temperatures,
-        award_of,
-        n_awards,
-        ridge,
-        centre,
-    )
     grid = np.linspace(*LOG_BETA_BOUNDS, GRID)
-    table = [_profile(np.full(n_temperatures, t), *given)[:2] for t in grid]
+    table = [_profile(np.full(rows.n_temperatures, t), rows)[:2] for t in grid]
     values, slopes = (np.stack(column) for column in zip(*table, strict=True))
-    best, every = values.argmin(axis=0), np.arange(n_temperatures)
+    best, every = values.argmin(axis=0), np.arange(rows.n_temperatures)
     slope = slopes[best, every]
     low = grid[np.where(slope > 0.0, np.maximum(best - 1, 0), best)]
     high = grid[np.where(slope < 0.0, np.minimum(best + 1, GRID - 1), best)]
-    t = _roots(lambda t: _profile(t, *given)[1], low, high)
+    t = _roots(lambda t: _profile(t, rows)[1], low, high)
     flat = np.isclose(values.min(axis=0), values.max(axis=0), rtol=0.0, atol=1e-12)
-    t = np.where(flat, centre, t)
+    t = np.where(flat, rows.centre, t)
     at_bound = ~flat & ((t <= LOG_BETA_BOUNDS[0] + 1e-9) | (t >= LOG_BETA_BOUNDS[1] - 1e-9))
-    return np.exp(t), _profile(t, *given)[2], at_bound
+    return np.exp(t), _profile(t, rows)[2], at_bound
 
 
 def _roots(
@@ -439,16 +435,7 @@ def _roots(
 
 
 def refine_brier(
-    beta: np.ndarray,
-    award: np.ndarray,
-    others: np.ndarray,
-    correct: np.ndarray,
-    weight: np.ndarray,
-    temperature_of: np.ndarray,
-    *,
-    award_of: np.ndarray | None = None,
-    ridge: float = 0.0,
-    centre: float = 0.0,
+    beta: np.ndarray, award: np.ndarray, rows: TopLabels
 ) -> tuple[np.ndarray, np.ndarray]:
     """The minimum of sum w (correct - confidence)^2 plus the ridge that is nearest downhill from
     (beta, award); the same two.
@@ -457,17 +444,20 @@ def refine_brier(
 
     def objective(x: np.ndarray) -> tuple[float, np.ndarray]:
         t, a = x[:n], x[n:]
-        each = np.exp(t)[temperature_of]
-        u, slope = log_rest(others, each)
-        p = expit((a[award_of] if len(a) else 0.0) - u)
-        pull = 2.0 * weight * (p - correct) * p * (1.0 - p)
-        value = weight @ (p - correct) ** 2 + ridge * (a @ a + ((t - centre) ** 2).sum())
+        each = np.exp(t)[rows.temperature_of]
+        u, slope = log_rest(rows.others, each)
+        p = expit((a[rows.award_of] if len(a) else 0.0) - u)
+        pull = 2.0 * rows.weight * (p - rows.correct) * p * (1.0 - p)
+        value = rows.weight @ (p - rows.correct) ** 2 + rows.ridge * (
+            a @ a + ((t - rows.centre) ** 2).sum()
+        )
         gradient = np.bincount(
-            temperature_of, weights=-pull * slope * each, minlength=n
-        ) + 2.0 * ridge * (t - centre)
+            rows.temperature_of, weights=-pull * slope * each, minlength=n
+        ) + 2.0 * rows.ridge * (t - rows.centre)
         if len(a):
             gradient = np.append(
-                gradient, np.bincount(award_of, weights=pull, minlength=len(a)) + 2.0 * ridge * a
+                gradient,
+                np.bincount(rows.award_of, weights=pull, minlength=len(a)) + 2.0 * rows.ridge * a,
             )
         return value, gradient
 

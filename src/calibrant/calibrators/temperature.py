@@ -8,6 +8,7 @@ import numpy as np
 
 from calibrant._numerics.logistic import normalise_rows, softmax
 from calibrant._numerics.temperature import (
+    TopLabels,
     fit_top_label,
     inverse_temperature,
     other_logits,
@@ -142,9 +143,8 @@ def _least_top_label(record: Any) -> tuple[float, str]:
     if alike:
         correct = np.abs(correct - 1.0 / (record.weights.sum() + 1.0))
     others = other_logits(record.logits, record.predicted)
-    beta, _, bound = fit_top_label(
-        others, correct, record.weights, np.zeros(len(record), dtype=np.intp), 1
-    )
+    one = np.zeros(len(record), dtype=np.intp)
+    beta, _, bound = fit_top_label(TopLabels(others, correct, record.weights, one, 1))
     if bound[0]:
         return float(beta[0]), "at lower bound" if beta[0] < 1.0 else "at upper bound"
     return float(beta[0]), "separable" if alike else "converged"
@@ -229,12 +229,12 @@ class CategoryTemperature(
         require_not_negative("ridge", self.ridge)
         n_classes = record.n_classes
         rows = other_logits(record.logits, record.predicted), record.correct, record.weights
-        common, _, _ = fit_top_label(*rows, np.zeros(len(record), dtype=np.intp), 1)
-        centre = float(np.log(common[0]))
-        penalty = {"ridge": self.ridge * n_classes, "centre": centre}
-        beta, award, bound = fit_top_label(*rows, record.predicted, n_classes, **penalty)
+        common, _, _ = fit_top_label(TopLabels(*rows, np.zeros(len(record), dtype=np.intp), 1))
+        penalty = {"ridge": self.ridge * n_classes, "centre": float(np.log(common[0]))}
+        by_label = TopLabels(*rows, record.predicted, n_classes, **penalty)
+        beta, award, bound = fit_top_label(by_label)
         if objective == "brier":
-            beta, _ = refine_brier(beta, award, *rows, record.predicted, **penalty)
+            beta, _ = refine_brier(beta, award, by_label)
         self.common_temperature_: float = float(1.0 / common[0])
         self.temperature_: np.ndarray = 1.0 / beta
         self.status_ = "at bound" if bound.any() else "converged"
@@ -338,16 +338,13 @@ class AwardTemperature(
         require_not_negative("ridge", self.ridge)
         n_classes, one = record.n_classes, np.zeros(len(record), dtype=np.intp)
         rows = other_logits(record.logits, record.predicted), record.correct, record.weights
-        common, _, _ = fit_top_label(*rows, one, 1)
+        common, _, _ = fit_top_label(TopLabels(*rows, one, 1))
         of, count = (record.predicted, n_classes) if self.per_class_temperature else (one, 1)
-        options = {
-            "award_of": record.predicted,
-            "ridge": self.ridge * n_classes,
-            "centre": float(np.log(common[0])),
-        }
-        beta, award, bound = fit_top_label(*rows, of, count, n_awards=n_classes, **options)
+        penalty = {"ridge": self.ridge * n_classes, "centre": float(np.log(common[0]))}
+        awarded = TopLabels(*rows, of, count, record.predicted, n_classes, **penalty)
+        beta, award, bound = fit_top_label(awarded)
         if objective == "brier":
-            beta, award = refine_brier(beta, award, *rows, of, **options)
+            beta, award = refine_brier(beta, award, awarded)
         self.common_temperature_: float = float(1.0 / common[0])
         self.temperature_: float | np.ndarray = (
             1.0 / beta if self.per_class_temperature else float(1.0 / beta[0])
@@ -474,9 +471,6 @@ class ClassRates(
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="class rates")
 
-    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        super().__init__(inputs=inputs, classes=classes)
-
     def _fit(self, record: Any) -> None:
         counts = (
             np.bincount(record.labels, weights=record.weights, minlength=record.n_classes) + 0.5
@@ -546,9 +540,6 @@ class ClassOffsets(
     """
 
     tags: ClassVar[Tags] = Tags(soft_labels=True, label="class offsets")
-
-    def __init__(self, *, inputs: Inputs = "probability", classes: ArrayLike | None = None) -> None:
-        super().__init__(inputs=inputs, classes=classes)
 
     def _fit(self, record: Any) -> None:
         P, share = record.probabilities, record.weights / record.weights.sum()
