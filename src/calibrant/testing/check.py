@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.extras import import_extra
 from calibrant.core.guarantee import Guarantee
 from calibrant.core.saving import load
-from calibrant.errors import CalibrationWarning, InputError, NotFittedError
+from calibrant.errors import CalibrationWarning, InputError
 
 __all__ = [
     "LAYOUTS",

@@ -5,13 +5,14 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.exceptions import NotFittedError
 
 from calibrant._numerics.logistic import normalise_rows
 from calibrant.core.compiled import Compiled
 from calibrant.core.estimators import clone
 from calibrant.core.expression import Expression, source, symbolic
 from calibrant.core.map import Signal
-from calibrant.errors import InputError, NotFittedError
+from calibrant.errors import InputError
 from calibrant.testing.check import (
     LAYOUTS,
     digest,
