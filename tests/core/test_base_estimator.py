@@ -14,9 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import check_is_fitted
 
 import calibrant as cb
-from calibrant.core.estimators import BaseEstimator
+from calibrant.core.estimators import BaseEstimator, explained
 
 HEAVY = """
 import sys
@@ -143,3 +144,13 @@ def test_scikit_learn_catches_the_error_before_a_fit():
         assert isinstance(error, NotFittedError)
         assert isinstance(error, cb.errors.NotFittedError)
         assert str(error) == str(caught.value)
+
+
+def test_a_part_of_others_may_raise_the_error_of_scikit_learn():
+    class Mine(cb.calibrators.Platt):
+        def explain(self):
+            check_is_fitted(self)
+            return "a sigmoid"
+
+    assert explained(Mine()) is None
+    assert explained(Mine().fit(P, Y)) == "a sigmoid"

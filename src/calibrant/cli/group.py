@@ -18,7 +18,6 @@ from calibrant.errors import (
     InputError,
     MissingDependencyError,
     Note,
-    NotFittedError,
     SavedFileError,
     UsageError,
 )
@@ -69,7 +68,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 }
 FEW = 12
 #: Errors that a user can cause; any other is a bug of ours or of a library.
-EXPECTED = (InputError, SavedFileError, MissingDependencyError, NotFittedError, OSError)
+EXPECTED = (InputError, SavedFileError, MissingDependencyError, OSError)
 INTERRUPTED = 130
 BUG = "this is a bug in calibrant"
 
@@ -113,6 +112,9 @@ def _one_sentence() -> Iterator[None]:
             "there is not enough memory for this table; pass fewer rows or fewer columns."
         ) from error
     except Exception as error:
+        # By its name, because a part of others raises scikit-learn's.
+        if type(error).__name__ == "NotFittedError":
+            raise _Stopped(said(error)) from error
         if os.environ.get("CALIBRANT_DEBUG"):
             raise
         words = (

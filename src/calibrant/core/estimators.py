@@ -26,7 +26,7 @@ import numpy as np
 from calibrant.core.cards import Card
 from calibrant.core.exports import classes
 from calibrant.core.extras import import_extra
-from calibrant.errors import MOST_COUNT, InputError, MissingDependencyError, NotFittedError
+from calibrant.errors import MOST_COUNT, InputError, MissingDependencyError
 
 __all__ = [
     "FEW_NUMBERS",
@@ -205,8 +205,11 @@ def explained(fitted: Any) -> str | None:
     explain: Callable[[], str] | None = getattr(fitted, "explain", None)
     try:
         return None if explain is None else explain()
-    except NotFittedError:
-        return None
+    except AttributeError as error:
+        # By its name, because a part of others raises scikit-learn's.
+        if type(error).__name__ == "NotFittedError":
+            return None
+        raise
 
 
 def account(fitted: Any) -> str:
