@@ -76,8 +76,8 @@ def test_f25_classes_by_slice_and_output(run, tmp_path):
         (("--by", "store", "--resume", "r", "--skip-missing"), "--resume needs files", 2),
         (("--time", "store"), "must name a column of times", 1),
         (("--by", "store", "-o", "x.csv"), "a .json or .parquet file", 2),
-        (("--by", "store", "--quantiles", "q_*"), "name at least two columns", 1),
-        (("--by", "store", "--label", "store"), "20 are missing", 1),
+        (("--by", "store", "--quantiles", "q_*"), "must name two columns of quantiles", 1),
+        (("--by", "store", "--label", "store"), "is missing (20 in all)", 1),
     ],
 )
 def test_f25_what_cannot_be_counted(arguments, words, code, run, frame):

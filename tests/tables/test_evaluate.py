@@ -342,7 +342,9 @@ def test_zeros_of_either_sign_are_one_slice_and_nan_is_a_missing_one():
             "label": pa.array([0.0, 1.0, np.nan, 1.0], from_pandas=False),
         }
     )
-    with pytest.raises(InputError, match="'label' must have a value in every row; 1 are missing"):
+    with pytest.raises(
+        InputError, match=r"'label' must have a value in every row; row \d+ is missing \(1"
+    ):
         cb.evaluate(missing, score="s", predicted="said")
     assert (
         cb.evaluate(missing.slice(0, 2), score="s", predicted="said").state.bins[..., 0].sum()

@@ -19,7 +19,7 @@ from calibrant.core.predictions import Predictions
 from calibrant.core.saving import replacing, target
 from calibrant.core.stores import Address, located
 from calibrant.errors import InputError
-from calibrant.tables.batching import gathered, runs
+from calibrant.tables.batching import gathered, rows_from, runs
 from calibrant.tables.columns import Layout, layout, numbers
 from calibrant.tables.engines.arrow_engine import open_files
 from calibrant.tables.engines.choosing import choose, columns_of, files, opened, reading
@@ -110,7 +110,7 @@ def apply(
         module.apply(opened(source, module), transform, place)
         _warn_of_new_levels(calibrator, transform.layout, place)
     else:
-        _write(map(transform, _batches(source, module)), place, overwrite)
+        _write(_transformed(transform, _batches(source, module)), place, overwrite)
     return place
 
 
@@ -148,6 +148,14 @@ def _in_order(columns: Layout, calibrator: Any) -> Layout:
 def _batches(source: Any, module: Any) -> Any:
     with reading(source):
         yield from module.batches(opened(source, module), ordered=True)
+
+
+def _transformed(transform: "Transform", batches: Iterator[Any]) -> Iterator[Any]:
+    start = 0
+    for batch in batches:
+        with rows_from(start):
+            yield transform(batch)
+        start += batch.num_rows
 
 
 def _write(batches: Any, output: Any, overwrite: bool) -> None:
@@ -334,7 +342,8 @@ class TableRows:
     def _over(self, work, start, run):
         total, rows = None, 0
         for batch in run:
-            found = self._one(work, start + rows, batch)
+            with rows_from(start + rows):
+                found = self._one(work, start + rows, batch)
             if found is not None:
                 total = found if total is None else total.plus(found)
             rows += batch.num_rows

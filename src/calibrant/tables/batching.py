@@ -1,10 +1,14 @@
 """Batches small enough for a core's cache, and large enough to make the cost per batch small."""
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["batch_rows", "gathered", "hive_root", "runs"]
+from calibrant.errors import InputError
+
+__all__ = ["batch_rows", "gathered", "hive_root", "rows_from", "runs"]
 
 BATCH_ROWS, BATCH_BYTES, FEWEST_ROWS, RUN = 2**17, 2**24, 2**10, 16
 #: Assumed length of the lists in a column of lists, because its type does not tell.
@@ -35,6 +39,26 @@ def gathered(batches: Sequence[Any]) -> Iterator[Any]:
                 waiting, rows, size = [], 0, 0
     if waiting:
         yield from _one(waiting)
+
+
+@contextmanager
+def rows_from(start: int) -> Iterator[None]:
+    """Count the rows of an error of a batch from the table's first row; the batch begins at row
+    ``start``.
+
+    Examples
+    --------
+    >>> with rows_from(1000):
+    ...     raise InputError("P must be finite; row 2 is nan (3 in all).")
+    Traceback (most recent call last):
+    calibrant.errors.InputError: P must be finite; row 1002 is nan (3 in its part of the table).
+    """
+    try:
+        yield
+    except InputError as error:
+        words = re.sub(r"\brow (\d+)", lambda row: f"row {start + int(row[1])}", str(error))
+        words = words.replace(" in all)", " in its part of the table)") if start else words
+        raise InputError(words) from None
 
 
 def runs(batches: Iterator[Any]) -> Iterator[Any]:

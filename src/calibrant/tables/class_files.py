@@ -7,14 +7,14 @@ import numpy as np
 
 from calibrant.core.arrays import ArrayLike
 from calibrant.core.domain import Domain
-from calibrant.core.labels import SoftLabels, label_key, places
+from calibrant.core.labels import SoftLabels, array_of, label_key, places
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.predictions import Predictions, read
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.core.stores import located
 from calibrant.core.text_table import few
 from calibrant.errors import InputError, Note, UsageError, warn
-from calibrant.tables.columns import class_names, starred, whole_numbers
+from calibrant.tables.columns import class_names, label_values, starred, whole_numbers
 from calibrant.tables.data_file import DataFile
 from calibrant.tables.names import ARRAYS, PATTERNS, Columns
 from calibrant.tables.roles import (
@@ -425,6 +425,8 @@ def _labels(source, columns, path, classes):
     named = [*columns.declared, *map(str, classes or ())]
     require_all(missing_in(source, name, named), name, path, "a label")
     if columns.predicted is None:
+        if source.kind in ("jsonl", "parquet") and found.dtype.kind in "OU":
+            found = array_of(label_values(found.tolist(), named))
         return of_array(found, path)
     return _right(source, name, columns.predicted)
 

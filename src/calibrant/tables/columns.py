@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant.core.arrays import NO_AND_YES
+from calibrant.core.arrays import NO_AND_YES, resolution
 from calibrant.core.given import Inputs
 from calibrant.core.labels import is_unlabelled, label_key, level_of, levels_of, places
 from calibrant.core.text_table import abridged
@@ -18,6 +18,7 @@ from calibrant.errors import InputError
 __all__ = [
     "EVERY",
     "Layout",
+    "at_most_one",
     "class_names",
     "coded",
     "distinct",
@@ -25,8 +26,10 @@ __all__ = [
     "event_places",
     "floor",
     "forecast_layout",
+    "label_values",
     "layout",
     "numbers",
+    "pair_of",
     "present",
     "quantile_levels",
     "starred",
@@ -34,10 +37,13 @@ __all__ = [
 ]
 
 
-def event_places(labels: Iterable[Any], event: Any = None) -> list[bool]:
+def event_places(
+    labels: Iterable[Any], event: Any = None, *, spellings: bool = False
+) -> list[bool]:
     """Mark which of these labels are the event, compared by value or by text.
 
-    Without ``event``, it is the 1, true or yes of a pair; any other event must be named.
+    Without ``event``, it is the 1, true or yes of a pair; any other event must be named. With
+    ``spellings`` a label of the pair may be written in several, as true and True.
 
     Examples
     --------
@@ -47,16 +53,33 @@ def event_places(labels: Iterable[Any], event: Any = None) -> list[bool]:
     listed = [label_key(label) for label in labels]
     if event is not None:
         return [place == 0 for place in places(listed, [event])]
-    texts = [str(int(key)) if isinstance(key, bool) else str(key).casefold() for key in listed]
-    for no, yes in NO_AND_YES:
-        if set(texts) <= {no, yes} and len(set(texts)) == len(texts):
-            return [text == yes for text in texts]
+    pair, texts = pair_of(listed), list(map(_folded, listed))
+    if pair is not None and (spellings or len(set(texts)) == len(texts)):
+        return [text == pair[1] for text in texts]
     raise InputError(
         "the event must be named if the labels are not 0 and 1, booleans, or no and yes; got"
         f" {str(listed[:6])[1:-1]}; pass classes=[...] with the label of the event last."
     )
 
 
+def pair_of(labels: Iterable[Any]) -> tuple[str, str] | None:
+    """The pair, such as no and yes, that has all of these labels; None if there is none.
+
+    Examples
+    --------
+    >>> pair_of([True, "true"]), pair_of(["Yes"]), pair_of(["yes", "1"])
+    (('false', 'true'), ('no', 'yes'), None)
+    """
+    texts = set(map(_folded, labels))
+    return next((pair for pair in NO_AND_YES if texts <= {*pair}), None)
+
+
+def _folded(label: Any) -> str:
+    return str(label_key(label)).casefold()
+
+
+#: A whole number that is a name because of its zeros.
+CODE = re.compile(r"\s*[+-]?0[0-9]+\s*")
 #: From here on, not every whole number is a float64.
 EXACT = 2.0**53
 EVERY = ("hour", "day", "week", "month", "quarter", "year")
@@ -220,7 +243,7 @@ class Layout:
             return _list_values(batch.column(self.values[0]), self.values[0])
         columns = [numbers(batch, name) for name in self.values]
         if len(columns) == 1:
-            return columns[0]
+            return at_most_one(columns[0]) if self.inputs == "probability" else columns[0]
         # The kernel needs the values of each class to be contiguous in memory.
         return np.stack(columns).T
 
@@ -526,6 +549,23 @@ def whole_numbers(texts: Any) -> list[Any]:
     return [number[text] for text in listed]
 
 
+def label_values(labels: Iterable[Any], classes: Collection[Any] = ()) -> list[Any]:
+    """The labels, with texts of whole numbers as these numbers, except names of ``classes`` and
+    codes such as 007.
+
+    Examples
+    --------
+    >>> label_values(["1", "1e0", 1, "01", "a"]), label_values(["1.0", "1"], ["1.0", "1"])
+    ([1, 1, 1, '01', 'a'], ['1.0', '1'])
+    """
+    return [
+        label_key(value)
+        if not isinstance(value, str) or value in classes or CODE.fullmatch(value)
+        else whole_numbers([value])[0]
+        for value in labels
+    ]
+
+
 def class_names(texts: Any) -> list[Any]:
     """The names of classes as integers if all of them are and stay apart, or as the texts.
 
@@ -546,25 +586,24 @@ def _as_whole(text: str) -> int:
     return int(number)
 
 
-def _whole(column: Any, name: str) -> Any:
-    _require_all(column.null_count, name)
-    return column
-
-
-def _require_all(n_missing: int, name: str) -> None:
-    if n_missing:
+def _require_all(missing: np.ndarray, name: str) -> None:
+    rows = np.flatnonzero(missing)
+    if len(rows):
         raise InputError(
-            f"column {name!r} must have a value in every row; {n_missing} are missing; filter out"
-            " those rows first."
+            f"column {name!r} must have a value in every row; row {rows[0]} is missing ({len(rows)}"
+            " in all); filter out those rows first."
         )
 
 
 def coded(batch: Any, name: str, classes: Collection[Any] = ()) -> Any:
     """Encode a column of labels, none of them missing: (values, index of each row's value)."""
-    values, codes = encode(_whole(batch.column(name), name))
-    missing = [is_unlabelled(value, classes) for value in values]
-    _require_all(np.count_nonzero(np.array(missing)[codes]) if any(missing) else 0, name)
-    return values, codes
+    values, codes = encode(batch.column(name))
+    missing = np.array([is_unlabelled(value, classes) for value in values], dtype=bool)
+    _require_all(missing[codes], name)
+    place: dict[Any, int] = {}
+    labels = label_values(values, classes)
+    to = np.array([place.setdefault(label, len(place)) for label in labels], dtype=np.intp)
+    return list(place), to[codes]
 
 
 def numbers(batch: Any, name: str) -> np.ndarray:
@@ -572,7 +611,9 @@ def numbers(batch: Any, name: str) -> np.ndarray:
     import pyarrow as pa
     import pyarrow.types as types
 
-    column = _whole(batch.column(name), name)
+    column = batch.column(name)
+    if column.null_count:
+        _require_all(column.is_null().to_numpy(zero_copy_only=False), name)
     if types.is_string(column.type) or types.is_large_string(column.type):
         try:
             column = column.cast(pa.float64())
@@ -587,6 +628,18 @@ def numbers(batch: Any, name: str) -> np.ndarray:
         )
     except (TypeError, ValueError):
         raise InputError(f"column {name!r} must hold numbers; it holds {column.type}.") from None
+
+
+def at_most_one(values: np.ndarray) -> np.ndarray:
+    """The probabilities, with 1 for those that rounding has left just above it.
+
+    Examples
+    --------
+    >>> at_most_one(np.array([0.5, 1.0000000000000002, 1.5])).tolist()
+    [0.5, 1.0, 1.5]
+    """
+    one, most = values.dtype.type(1), 1.0 + 2.0 * resolution(None, values)
+    return np.where((values > one) & (values <= most), one, values)
 
 
 def _list_values(column: Any, name: str) -> np.ndarray:

@@ -322,8 +322,8 @@ def evaluate(
         )
     found = (
         ForecastEvaluation(state, n_bins)
-        if of_numbers
-        else Evaluation(state, strategy, n_bins, tuple(metrics))
+        if isinstance(kernel, ForecastKernel)
+        else Evaluation(kernel.checked(state), strategy, n_bins, tuple(metrics))
     )
     refuse_missing_times(found, source, module, time)
     return found

@@ -39,10 +39,12 @@ from calibrant.metrics.proper import brier_score, log_loss
 from calibrant.tables.batching import gathered, runs
 from calibrant.tables.columns import (
     Layout,
+    at_most_one,
     coded,
     distinct,
     event_places,
     numbers,
+    pair_of,
 )
 from calibrant.tables.state import GroupState
 
@@ -230,6 +232,19 @@ class Kernel:
             2 + sum(widths(self.summed, self.layout.classes)) if self.summed else 0,
         )
 
+    def checked(self, state: GroupState) -> GroupState:
+        """The state of all rows; refuse labels whose event is one of several pairs."""
+        names = state.levels[-1]
+        if self.layout.mode in ("score", "event") and self.layout.predicted is None:
+            pairs = [name for name in names if name != self.layout.mode]
+            if len(pairs) > 1:
+                raise InputError(
+                    f"{self.layout.label!r} must hold labels of one pair; it holds those of"
+                    f" {', and of '.join(pairs)}; write them alike in every row."
+                )
+            state.levels[-1] = [self.layout.mode] * len(names)
+        return state
+
     def over(self, batches: Sequence[Any]) -> GroupState:
         """The state of all Arrow record batches."""
         import pyarrow as pa
@@ -293,19 +308,15 @@ class Kernel:
         true_names, true = coded(batch, self.layout.label, self.layout.named)
         if self.layout.predicted is None:
             happened = _happened if self.layout.mode == "event" else _right
-            named, said, hit = (
-                [self.layout.mode],
-                np.zeros(len(true), dtype=np.intp),
-                happened(true_names, true, self.layout.event),
-            )
+            hit, pair = happened(true_names, true, self.layout.event)
+            named = [" and ".join(pair or [self.layout.mode])]
+            said = np.zeros(len(true), dtype=np.intp)
         else:
             named, said = coded(batch, self.layout.predicted, self.layout.named)
             hit = said == np.array(places(true_names, named))[true]
         resolution = arrays.resolution(None, score)
         if not (score.min() >= 0.0 and score.max() <= 1.0):
-            # Rounding may leave a float32 score just above 1, which ``read`` accepts too.
-            score = np.where((score > 1.0) & (score <= 1.0 + 2.0 * resolution), 1.0, score)
-            score = arrays.scores(score, self.layout.values[0], domain="unit")
+            score = arrays.scores(at_most_one(score), self.layout.values[0], domain="unit")
         p, hit, (weight, kept) = (
             score.astype(np.float64),
             hit.astype(np.float64),
@@ -349,7 +360,7 @@ def record_of(
     values_seen, codes = coded(batch, layout.label, layout.named)
     if layout.mode == "event":
         names: tuple[Any, ...] = (0, 1)
-        label = _happened(values_seen, codes, layout.event).astype(np.intp)
+        label = _happened(values_seen, codes, layout.event)[0].astype(np.intp)
     else:
         names = layout.classes or tuple(range(values.shape[1]))
         label = _positions(values_seen, codes, names, layout.mode == "second")
@@ -383,17 +394,16 @@ def _class_name(value):
 
 
 def _happened(values, codes, event):
-    """Whether the label of each row is the event, (n,)."""
+    """Return (whether the label of each row is the event, (n,); the pair that shows the event)."""
     seen = np.bincount(codes, minlength=len(values)) > 0
+    there = [value for value, is_seen in zip(values, seen, strict=True) if is_seen]
     own = np.zeros(len(values), dtype=bool)
-    own[seen] = event_places(
-        [value for value, there in zip(values, seen, strict=True) if there], event
-    )
-    return own[codes]
+    own[seen] = event_places(there, event, spellings=True)
+    return own[codes], pair_of(there) if event is None else None
 
 
 def _right(values, codes, event):
-    """Whether the label of each row marks the answer as right, (n,)."""
+    """``_happened`` for labels that mark the answer as right."""
     try:
         return _happened(values, codes, event)
     except InputError:
@@ -414,7 +424,7 @@ def _positions(values, codes, names, one_column):
         return label
     if one_column and list(names) == [0, 1]:
         with suppress(InputError):
-            return _happened(values, codes, None).astype(np.intp)
+            return _happened(values, codes, None)[0].astype(np.intp)
     unknown, order = (
         values[codes[label < 0][0]],
         "with the label of the event last" if one_column else "in column order",

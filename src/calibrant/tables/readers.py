@@ -27,7 +27,7 @@ from calibrant.core.text_table import few
 from calibrant.errors import InputError, MissingDependencyError, Note, UsageError, warn
 from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
 from calibrant.tables.class_files import PredictionFile, column_order, require_inputs
-from calibrant.tables.columns import Layout, event_places, starred
+from calibrant.tables.columns import Layout, event_places, pair_of, starred
 from calibrant.tables.data_file import FILES, DataFile, kind_of
 from calibrant.tables.engines.parts_engine import Parts, batches
 from calibrant.tables.forecast_files import ForecastFile
@@ -405,8 +405,10 @@ class LargeTable:
             question = "event"
         elif question not in ("answer", "classes"):
             return None
-        one = len(names) == 1
-        if one:
+        # The labels of a pair may have several spellings, so that the pair names the event.
+        one, pair = len(names) == 1, pair_of([*self.labels, *classes]) is not None
+        pair = pair and event_places(classes)[-1]
+        if one and not pair:
             self._require_known(classes)
         layout = Layout(
             "event" if one else "columns",
@@ -414,7 +416,7 @@ class LargeTable:
             None if one else tuple(classes),
             self.label,
             weight=self.weight,
-            event=classes[1] if one else None,
+            event=classes[1] if one and not pair else None,
             inputs=self.data.inputs,
         )
         return TableRows(self.paths, layout), list(classes), question
@@ -433,7 +435,7 @@ class LargeTable:
         """Refuse labels that are not classes, unless --positive makes all of them no event."""
         at = places(self.labels, classes)
         unknown = [label for label, place in zip(self.labels, at, strict=True) if place < 0]
-        if unknown and self.columns.positive is None:
+        if unknown and (self.columns.positive is None or 1 not in at):
             raise InputError(
                 f"the labels of {self.data.path} must be among the classes {few(classes)}; got"
                 f" {few(unknown)}."
@@ -468,7 +470,8 @@ def large_table(
             )
             with progress("rows read", count, amounts=True) as step:
                 count = _spooled(table, [*numbers, label], files[0], step)
-        labels = labels_in(files, label, [*columns.declared, *map(str, data.classes or ())])
+        named = [*columns.declared, *map(str, data.classes or ())]
+        labels = labels_in(files, label, path, named)
         data = read_source(_with_labels(first, label, labels), read, prefer=prefer)
         yield LargeTable(files, count, columns, label, weight, labels, data)
 

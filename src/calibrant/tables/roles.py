@@ -17,7 +17,15 @@ from calibrant.core.labels import (
 )
 from calibrant.core.text_table import abridged, few
 from calibrant.errors import InputError, Note, warn
-from calibrant.tables.columns import class_names, encode, event_places, starred, whole_numbers
+from calibrant.tables.columns import (
+    at_most_one,
+    class_names,
+    encode,
+    event_places,
+    label_values,
+    starred,
+    whole_numbers,
+)
 from calibrant.tables.engines.choosing import choose, opened, reading
 from calibrant.tables.names import ARRAYS, PATTERNS, SINGLE, Columns
 from calibrant.tables.texts import Texts
@@ -168,7 +176,11 @@ def as_floats(column: Any, name: str, path: Any) -> np.ndarray:
 
 def require_all(missing: np.ndarray, name: str, path: Any, what: str) -> None:
     """Refuse a column with missing values."""
-    rows = np.flatnonzero(missing)
+    refuse_missing(np.flatnonzero(missing), name, path, what)
+
+
+def refuse_missing(rows: np.ndarray, name: str, path: Any, what: str) -> None:
+    """Refuse these rows of a column, if there are any."""
     if len(rows):
         raise InputError(
             f"{path}: {name!r} must hold {what} in every row; row {rows[0]} is missing ({len(rows)}"
@@ -234,7 +246,7 @@ def same_kind(labels: Texts | None, classes: Sequence[str] | None) -> Any:
     apart = (
         class_names(texts[n_labels:]) == plain[n_labels:]
         if classes is not None
-        else len({text.strip().lstrip("+").split(".")[0] for text in set(texts)}) == len(set(plain))
+        else {*label_values(texts)} == {*plain}
     )
     values = plain if apart else texts
     return (
@@ -248,7 +260,7 @@ QUESTIONS = ("event", "answer", "classes")
 #: Unit in --inputs -> (its valid values in words, a test for invalid values, the conversion to
 #: probabilities or None).
 UNITS: dict[str, tuple[str, Callable[..., Any], Callable[..., Any] | None]] = {
-    "probability": ("probabilities in [0, 1]", lambda v: (v < 0.0) | (v > 1.0 + 1e-5), None),
+    "probability": ("probabilities in [0, 1]", lambda v: (v < 0.0) | (v > 1.0), None),
     "percent": ("percentages, 0 to 100", lambda v: (v < 0.0) | (v > 100.0), lambda v: v / 100.0),
     "log_probability": ("logarithms of probabilities, at most 0", lambda v: v > 0.0, np.exp),
     "logit": ("log-odds", np.isinf, None),
@@ -264,10 +276,12 @@ def as_risk(values: np.ndarray, inputs: str, name: str, path: Any) -> tuple[np.n
     if values.dtype.kind not in "fiu":
         return values, inputs  # the reader of predictions refuses them
     require_all(np.isnan(values), name, path, "a number")
+    if inputs == "probability" and values.dtype.kind == "f":
+        values = at_most_one(values)
     bad = np.flatnonzero(off(values))
     if len(bad):
         raise InputError(
-            f"{path}: {name!r} must hold {rule}; row {bad[0]} is {values[bad[0]]:.6g} ({len(bad)}"
+            f"{path}: {name!r} must hold {rule}; row {bad[0]} is {values[bad[0]]:.9g} ({len(bad)}"
             " in all); set its unit with --inputs"
             f" {', '.join(one for one in UNITS if one != inputs)}."
         )
@@ -303,7 +317,7 @@ def two_labels(
         isinstance(label, float) and not label.is_integer() for label in seen
     ):
         return labels, None
-    own = _event_among(seen, positive, f"the labels of {path}")
+    own = _event_among(seen, positive, f"the labels of {path}", spellings=True)
     if positive is None and not any(isinstance(label, str) for label in seen):
         return labels, None
     event = next((label for label, is_it in zip(seen, own, strict=True) if is_it), None)
@@ -311,27 +325,28 @@ def two_labels(
     event = (
         event if event is not None else positive if positive is not None else partner_of(others[0])
     )
-    if len(others) == 1:
+    if len(seen) - sum(own) == 1 >= sum(own):
         return labels, [others[0], event]
-    other = f"not {event}" if positive is not None else partner_of(event)
+    other = f"not {event}" if positive is not None else partner_of(str(event))
     if positive is not None:
         warn(
             f"{path} has {len(others)} labels other than {event!r}, which all count as no event:"
             f" {few(others)}."
         )
-    return np.array([event if label == event else other for label in listed], dtype=object), [
+    marks = dict(zip(seen, own, strict=True))
+    return np.array([event if marks[label] else other for label in listed], dtype=object), [
         other,
         event,
     ]
 
 
-def _event_among(names, positive, what):
+def _event_among(names, positive, what, spellings=False):
     """Return whether each name is the event; refuse a --positive that is none of them, and names
     that do not show the event.
     """
     if positive is None:
         try:
-            return event_places(names)
+            return event_places(names, spellings=spellings)
         except InputError:
             raise InputError(
                 f"{what} do not show which is the event; they are {few(names)}; name it with"
@@ -373,29 +388,24 @@ def refuse_unsaid(classes: Sequence[Any], path: Any) -> NoReturn:
 MOST_LABELS = 100_000
 
 
-def labels_in(table: Any, name: str, classes: Collection[str] = ()) -> list[Any]:
-    """Return all labels that occur, with texts as whole numbers if all of them are."""
-    module, seen = choose(table, "auto"), {}
+def labels_in(table: Any, name: str, path: Any, classes: Collection[str] = ()) -> list[Any]:
+    """Return all labels that occur in a table of files at ``path``, as ``label_values``."""
+    module, seen, start, lost = choose(table, "auto"), {}, 0, []
     with reading(table):
-        for batch in module.batches(opened(table, module), [name]):
+        for batch in module.batches(opened(table, module), [name], ordered=True):
             values, codes = encode(batch.column(name))
-            there = np.bincount(codes, minlength=len(values)) > 0
-            seen.update(
-                dict.fromkeys(value for value, own in zip(values, there, strict=True) if own)
-            )
+            missing = np.array([is_unlabelled(value, classes) for value in values], dtype=bool)
+            lost.append(start + np.flatnonzero(missing[codes]))
+            start += len(codes)
+            places = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+            seen.update(dict.fromkeys(label_values([values[i] for i in places], classes)))
             if len(seen) > MOST_LABELS:
                 raise InputError(
                     f"{name!r} must hold labels of classes; it holds more than {MOST_LABELS:,}"
                     " values; name another column."
                 )
-    missing = [label for label in seen if is_unlabelled(label, classes)]
-    if missing:
-        raise InputError(
-            f"{name!r} must hold a label in every row; some rows have none but {few(missing)};"
-            f" {FILL_IN}."
-        )
-    listed = list(seen)
-    return class_names(listed) if all(isinstance(value, str) for value in listed) else listed
+    refuse_missing(np.concatenate(lost or [np.zeros(0, int)]), name, path, "a label")
+    return list(seen)
 
 
 def refuse_absent(source: str, table: Any, label: str, columns: Columns, target: Any) -> None:
@@ -409,7 +419,7 @@ def refuse_absent(source: str, table: Any, label: str, columns: Columns, target:
         if columns.declared
         else ("--target", target)
     )
-    labels = labels_in(table, label, columns.declared)
+    labels = labels_in(table, label, source, columns.declared)
     if event in (None, "event", "answer") or any(event_places(labels, event)):
         return
     if len(labels) > 1 and option != "--classes":

@@ -430,7 +430,8 @@ def sketch(
             f"by must name columns that are known before the outcome; {columns.label!r} is the"
             " label; leave it out."
         )
-    return ScoreSketch(fold(module, source, Kernel(columns, n_bins, "logit", losses=False)))
+    kernel = Kernel(columns, n_bins, "logit", losses=False)
+    return ScoreSketch(kernel.checked(fold(module, source, kernel)))
 
 
 def _tuple(slice_: int) -> tuple[int]:

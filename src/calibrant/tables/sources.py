@@ -491,7 +491,7 @@ class JsonlSource(TableSource):
                 schemas = [pyarrow.schema([field]) for field in fields]
                 unified = pyarrow.unify_schemas(schemas, promote_options="permissive")
                 types[name] = unified.field(0).type
-            except (pyarrow.ArrowException, OverflowError):
+            except (pyarrow.ArrowException, OverflowError, UnicodeEncodeError):
                 types[name] = pyarrow.string()
         return types
 
@@ -502,7 +502,9 @@ class JsonlSource(TableSource):
         for name in names:
             values, text = self._values(name), types[name] == pyarrow.string()
             if text:
-                values = [None if value is None else str(value) for value in values]
+                # Half of a character, which JSON may hold, is written as its code.
+                texts = (None if value is None else str(value) for value in values)
+                values = [one and one.encode("utf-8", "backslashreplace").decode() for one in texts]
             columns[name] = pyarrow.array(values, types[name], from_pandas=True)
         return pyarrow.table(columns)
 

@@ -238,7 +238,7 @@ class Sliced(ABC):
         columns = {
             name: np.where(np.isfinite(values), values, np.array(None)).tolist()
             if isinstance(values, np.ndarray)
-            else plain(values)
+            else plain([str(v) if isinstance(v, float) and np.isinf(v) else v for v in values])
             for name, values in self.columns().items()
         }
         slices = [

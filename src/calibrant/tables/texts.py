@@ -5,6 +5,7 @@ Python's strict reader elsewhere, which words the errors.
 import codecs
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
@@ -24,6 +25,8 @@ __all__ = ["PART_CELLS", "Texts", "csv_tables", "utf8_blocks"]
 FEATURE = "reading tables"
 #: Separators of the values of a line.
 SEPARATORS = (",", ";", "\t")
+#: First line by which Excel is told the separator.
+SEPARATOR_LINE = re.compile(r"\s*sep=([,;\t])\s*", re.IGNORECASE)
 #: Largest number of values in one part of a file, and of characters in one value of a part.
 PART_CELLS, LONGEST_VALUE, MOST_CHARACTERS = 2**21, 2**24, 2**31 - 1
 #: Bytes that are read and that are parsed at a time.
@@ -186,7 +189,7 @@ class Texts:
         arrow, compute = _arrow()
         with suppress(arrow.ArrowInvalid):
             numbers = cells.cast(arrow.float64())
-            if not compute.any(compute.is_nan(numbers)).as_py():
+            if compute.all(compute.is_finite(numbers)).as_py() is not False:
                 return numbers
         texts = Texts(cells.drop_null())
         try:
@@ -211,7 +214,7 @@ def _level(text: str) -> Any:
 
 def _number(text: str) -> float:
     value = float(text)
-    if value != value or "_" in text:
+    if not np.isfinite(value) or "_" in text:
         raise ValueError(text)
     return value
 
@@ -273,7 +276,10 @@ class Rows:
         body, header = data, self.header
         if header is None:
             first, _, body = data.lstrip(b"\r\n").partition(b"\n")
-            self.separator = separator_of(first.decode())
+            named = SEPARATOR_LINE.fullmatch(first.decode())
+            if named is not None:
+                first, _, body = body.partition(b"\n")
+            self.separator = separator_of(first.decode()) if named is None else named[1]
             if not first.strip() or not _is_clear(first, self.separator):
                 return None
             header = distinct(
@@ -311,8 +317,11 @@ class Rows:
                 start.append(line)
                 if line.strip():
                     break
-            self.separator = separator_of(start[-1] if start else "")
-            lines = chain(start, lines)
+            first = start[-1] if start else ""
+            named = SEPARATOR_LINE.fullmatch(first)
+            self.separator = separator_of(first) if named is None else named[1]
+            self.done = 0 if named is None else len(start)
+            lines = chain(start if named is None else (), lines)
         arrow, _ = _arrow()
         for rows in self._rows(lines):
             columns = zip(self.header or [], zip(*rows, strict=True), strict=True)

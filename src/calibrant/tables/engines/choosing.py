@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from calibrant._numerics.threads import map_ahead
 from calibrant.core.stores import Address, located, without_secrets
 from calibrant.errors import InputError, MissingDependencyError
-from calibrant.tables.batching import runs
+from calibrant.tables.batching import gathered, rows_from, runs
 from calibrant.tables.paths import paths_of
 
 if TYPE_CHECKING:
@@ -175,9 +175,22 @@ def fold(module: Any, source: Any, kernel: Any) -> "Drawn | GroupState":
             f"{', '.join(map(str, files(source) or ['the table']))} must have the columns that are"
             f" read; it has no {missing[0]!r}; name files with the same columns."
         )
-    for part in map_ahead(kernel.over, runs(module.batches(table, kernel.layout.needed))):
-        state += part
+    try:
+        for part in map_ahead(kernel.over, runs(module.batches(table, kernel.layout.needed))):
+            state += part
+    except InputError:
+        _refuse_in_order(module, table, kernel)
+        raise
     return state
+
+
+def _refuse_in_order(module: Any, table: Any, kernel: Any) -> None:
+    """Raise the error of the first batch that has one, with its row in the table."""
+    start = 0
+    for batch in gathered(module.batches(table, kernel.layout.needed, ordered=True)):
+        with rows_from(start):
+            kernel.over([batch])
+        start += batch.num_rows
 
 
 def _module(name: str) -> Any:

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from calibrant.core.stores import located
+from calibrant.tables.batching import rows_from
 from calibrant.tables.sources import parts_of
 
 __all__ = ["CLUSTER", "READS", "Parts", "batches", "kinds", "open_files"]
@@ -54,7 +55,10 @@ def batches(table: Parts, columns: Any = None, ordered: bool = True) -> Iterator
     names, types = list(kinds(table) if columns is None else columns), {}
     for part in table:
         types = part.types(names, types)
+    start = 0
     for part in table:
         made = part.arrow(names, types)
-        made = made if table.change is None else table.change(made, part)
+        with rows_from(start):
+            made = made if table.change is None else table.change(made, part)
+        start += made.num_rows
         yield from made.combine_chunks().to_batches()
