@@ -101,7 +101,7 @@ def fit(
     """
     from calibrant.cli.applying import CERTIFIED
     from calibrant.cli.choosing import chosen, keep, require_reference
-    from calibrant.cli.large import large_fit
+    from calibrant.cli.measuring import large_fit
     from calibrant.reporting.calibrate import shown_name
     from calibrant.tables.class_files import WORDS
     from calibrant.tables.readers import read_any

@@ -1,5 +1,7 @@
 """Measurements of ``evaluate`` and ``report``, on one path for tables of any kind and size."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,17 +19,26 @@ from calibrant.cli.choosing import (
     require_reference,
     saved,
 )
-from calibrant.cli.large import large_report
 from calibrant.cli.options import Columns
+from calibrant.cli.tables import progress
+from calibrant.cli.wording import say
 from calibrant.core.groups import WeightKind, clustered
 from calibrant.core.labels import SoftLabels
 from calibrant.core.text_table import few, shown
 from calibrant.reporting.compared_scores import Measure, score_table
 from calibrant.reporting.report import Report
+from calibrant.reporting.table.report import TableReport
 from calibrant.tables.paths import title_of
-from calibrant.tables.readers import column_of, columns_of, features_of, read_any, training_of
+from calibrant.tables.readers import (
+    column_of,
+    columns_of,
+    features_of,
+    large_table,
+    read_any,
+    training_of,
+)
 
-__all__ = ["Asked", "measured"]
+__all__ = ["Asked", "large_fit", "measured"]
 
 
 @dataclass(frozen=True)
@@ -107,7 +118,7 @@ def measured(file: Path, asked: Asked) -> Any:
             "n_bins": asked.bins,
             "title": shown(asked.title or title_of(file)),
         }
-        found = large_report(file, asked.columns, asked.method, loaded, **options)
+        found = _large_report(file, asked.columns, asked.method, loaded, **options)
         if found is not None:
             return found
     return _of_rows(file, asked, loaded)
@@ -255,3 +266,74 @@ def _test(test: Any, data: Any, groups: str | None, features: list[str] | None) 
     if features is not None:
         more = [*(more or [None]), features_of(test.source, features)]
     return test.labels, test.said_like(data), test.weight, *more
+
+
+def _large_report(
+    path: Path,
+    columns: Columns,
+    method: str | None,
+    loaded: Any,
+    *,
+    default: Any = None,
+    target: str | None,
+    **options: Any,
+) -> Any:
+    """Compute the report on a file read in parts; return None if it is not large, or sums do not
+    suffice.
+    """
+
+    def asks(data: Any) -> tuple[Any, Any]:
+        calibrator = chosen(method, loaded, data, default=default, target=target)
+        return calibrator, data.asked(target, calibrator)
+
+    with _summed(path, columns, getattr(loaded, "inputs", None), asks, options) as table:
+        return None if table is None else table.made()
+
+
+def large_fit(
+    path: Path, columns: Columns, method: str | None, target: str | None, check: Callable[..., Any]
+) -> Any:
+    """Fit on a file read in parts and return (the calibrator, a description of the rows), or None
+    as ``measured`` does. ``check`` validates the target.
+    """
+
+    def asks(data: Any) -> tuple[Any, Any]:
+        check(target, method, data)
+        return chosen(method, None, data, target=target), None
+
+    with _summed(path, columns, None, asks, {}) as table:
+        if table is None:
+            return None
+        fitted, rows = table.fitted()
+        layout = table.rows.layout
+        if len(layout.values) == 1:
+            fitted.risk_column_ = (layout.values[0], layout.inputs)
+        return fitted, rows
+
+
+@contextmanager
+def _summed(
+    path: Path,
+    columns: Columns,
+    prefer: str | None,
+    asks: Callable[[Any], tuple[Any, Any]],
+    options: dict[str, Any],
+) -> Iterator[TableReport | None]:
+    """Yield the report of the table, with a progress bar for its passes; ``asks`` returns the
+    calibrator and the resolved target of the first rows.
+    """
+    with large_table(path, columns, prefer, progress) as table:
+        calibrator, question = (None, None) if table is None else asks(table.data)
+        summed = None if table is None else table.summed(calibrator, question)
+        if table is None or summed is None:
+            yield None
+            return
+        rows, classes, target = summed
+        named = {name: value for name, value in options.items() if value is not None}
+        report = TableReport(rows, table.count, classes, calibrator, target, **named)
+        say(
+            f"{path} has {report.count:,} rows: it is read in parts, and sums are added up.",
+            err=True,
+        )
+        with progress("rows", report.count * report.passes, amounts=True) as step:
+            yield report.shown_by(step)

@@ -22,7 +22,7 @@ from calibrant.errors import InputError
 from calibrant.tables.batching import gathered, rows_from, runs
 from calibrant.tables.columns import Layout, layout, numbers
 from calibrant.tables.engines.arrow_engine import open_files
-from calibrant.tables.engines.choosing import choose, columns_of, files, opened, reading
+from calibrant.tables.engines.choosing import choose, files, opened, reading, table_of
 from calibrant.tables.kernel import record_of
 
 __all__ = ["TableRows", "apply", "drawn", "row_count", "row_hash"]
@@ -93,9 +93,7 @@ def apply(
             "pass a map with score=, or a calibrator with probabilities=; got a"
             f" {type(calibrator).__name__}."
         )
-    source = files(source) or source
-    module = choose(source, engine)
-    kinds = columns_of(source, module)
+    source, module, kinds = table_of(source, engine)
     if confidence in kinds:
         raise InputError(
             f"the table already has a column {confidence!r}; pass another name for the added"

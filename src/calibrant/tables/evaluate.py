@@ -17,7 +17,13 @@ from calibrant.core.saving import Saved, load
 from calibrant.core.stores import located, stamp
 from calibrant.errors import InputError
 from calibrant.tables.columns import forecast_layout, layout, starred
-from calibrant.tables.engines.choosing import choose, columns_of, files, fold, opened, reading
+from calibrant.tables.engines.choosing import (
+    files,
+    fold,
+    opened,
+    reading,
+    table_of,
+)
 from calibrant.tables.evaluation import Evaluation, ForecastEvaluation
 from calibrant.tables.kernel import ForecastKernel, Kernel
 
@@ -270,9 +276,7 @@ def evaluate(
     require_count("n_bins", n_bins)
     require_option("strategy", strategy, ("width", "mass"))
     _refuse(cluster)
-    source = files(source) or source
-    module = choose(source, engine)
-    kinds = columns_of(source, module)
+    source, module, kinds = table_of(source, engine)
     sliced = {"label": label, "weight": weight, "by": by, "time": time, "every": every}
     if of_numbers:
         of_classes = {

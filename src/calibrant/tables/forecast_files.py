@@ -48,19 +48,8 @@ class ForecastFile(DataFile):
     @classmethod
     def found_in(cls, source: Any) -> str | None:
         """Find mean and std, two quantiles or more, or samples."""
-        content = source.content
-        if "mean" in content and "std" in content:
-            return "mean"
-        arrays = source.kind == "npz" and (
-            "samples" in content or ("quantiles" in content and "levels" in content)
-        )
-        if arrays:
-            return "samples" if "samples" in content else "quantiles"
-        pairs = _pairs(source)
-        if pairs:
-            return f"mean_{pairs[0]}"
-        levels = quantile_levels(content)
-        return next(iter(levels)) if len(levels) > 1 else None
+        usual = _usual(source)
+        return None if usual is None else next(iter(usual[0].values()))[0]
 
     @classmethod
     def names_in(cls, source: Any, columns: Columns, labels: bool, prefer: str | None) -> list[str]:
@@ -77,11 +66,6 @@ class ForecastFile(DataFile):
         cls, source: Any, columns: Columns, labels: bool, prefer: str | None
     ) -> "ForecastFile":
         """Read the forecasts of a file, and its outcomes if ``labels``."""
-        if given := [name for name in OF_CLASSES if getattr(columns, name) is not None]:
-            raise UsageError(
-                f"--{given[0]} has no effect on forecasts of a number, which {source.path} holds;"
-                " leave it out, or pass another table."
-            )
         names, outputs, levels = _forecast_names(source, columns)
         if "mean" in names and not cls.named(source, columns) and starred(source.content, "q_*"):
             warn(
@@ -218,59 +202,58 @@ def _forecast(source: Any, names: dict[str, list[Any]], outputs: Any, levels: An
     )
 
 
-def _forecast_names(source: Any, columns: Columns) -> Any:
-    """Return (names of the columns by their content, names of the outputs, levels of quantiles);
-    the first kind that is found wins.
+def _usual(source: Any) -> Any:
+    """Return (names of the columns by their content, names of the outputs, levels of quantiles) of
+    the first kind of forecast with usual names; None if there is none.
     """
-    if source.kind == "npz" and columns.quantiles is None and columns.mean is None:
-        if "quantiles" in source.content and "levels" in source.content:
-            return {"quantiles": ["quantiles"]}, None, source.content["levels"]
-        if "samples" in source.content:
-            return {"samples": ["samples"]}, None, None
+    content, pairs = source.content, []
+    if source.kind == "npz" and {"quantiles", "levels"} <= {*content}:
+        return {"quantiles": ["quantiles"]}, None, content["levels"]
+    if source.kind == "npz" and "samples" in content:
+        return {"samples": ["samples"]}, None, None
+    if {"mean", "std"} <= {*content}:
+        return {"mean": ["mean"], "std": ["std"]}, None, None
+    if pairs := [name for name in starred(content, "mean_*").values() if f"std_{name}" in content]:
+        return {key: [f"{key}_{name}" for name in pairs] for key in ("mean", "std")}, pairs, None
+    return _ordered(quantile_levels(content))
+
+
+def _ordered(levels: dict[str, float]) -> Any:
+    """Return columns of quantiles in the order of their levels; None for fewer than two."""
+    names = sorted(levels, key=lambda name: levels[name])
+    return None if len(names) < 2 else ({"quantiles": names}, None, [levels[n] for n in names])
+
+
+def _forecast_names(source: Any, columns: Columns) -> Any:
+    """Return what ``_usual`` does, by the options and else by usual names."""
+    if of_classes := [name for name in OF_CLASSES if getattr(columns, name) is not None]:
+        raise UsageError(
+            f"--{of_classes[0]} has no effect on forecasts of a number, which {source.path} holds;"
+            " leave it out, or pass another table."
+        )
     given = {columns.mean, columns.std} != {None}
     if given and columns.quantiles is not None:
         raise UsageError(
             "--quantiles excludes --mean and --std; pass the columns of one kind of forecast."
         )
-    normal = {"mean", "std"} <= {*source.content}
-    pairs = [] if given or normal else _pairs(source)
-    if not given and (columns.quantiles is not None or not (normal or pairs)):
-        levels = quantile_levels(source.content, columns.quantiles or "auto")
-        if len(levels) > 1:
-            ordered = sorted(levels, key=lambda name: levels[name])
-            return {"quantiles": ordered}, None, [levels[name] for name in ordered]
-        if columns.quantiles is not None:
-            raise InputError(
-                f"--quantiles must name two columns of quantiles or more; {columns.quantiles!r}"
-                f" names {len(levels)} of {source.path}, which has {source.described()}."
-            )
-    if pairs:
-        names = {"mean": [f"mean_{one}" for one in pairs], "std": [f"std_{one}" for one in pairs]}
-        return names, pairs, None
-    means, stds, outputs = _normal_names(source, columns)
-    return {"mean": means, "std": stds}, outputs, None
-
-
-def _normal_names(source: Any, columns: Columns) -> Any:
-    means, stds = (
-        _split(given or usual) for given, usual in ((columns.mean, "mean"), (columns.std, "std"))
-    )
+    if columns.quantiles is not None:
+        levels = quantile_levels(source.content, columns.quantiles)
+        if (names := _ordered(levels)) is not None:
+            return names
+        raise InputError(
+            f"--quantiles must name two columns of quantiles or more; {columns.quantiles!r}"
+            f" names {len(levels)} of {source.path}, which has {source.described()}."
+        )
+    if not given and (names := _usual(source)) is not None:
+        return names
+    means, stds = _split(columns.mean or "mean"), _split(columns.std or "std")
     missing = [name for name in (*means, *stds) if name not in source.content]
     if missing or len(means) != len(stds):
         raise InputError(
             f"{source.path} must have columns mean and std, or quantiles q_0.05, q_0.5, ...; it has"
             f" {source.described()}; name yours with --mean, --std or --quantiles."
         )
-    return means, stds, means if len(means) > 1 else None
-
-
-def _pairs(source):
-    """Return the names of outputs that have both mean_NAME and std_NAME."""
-    return [
-        name[5:]
-        for name in source.content
-        if name.startswith("mean_") and f"std_{name[5:]}" in source.content
-    ]
+    return {"mean": means, "std": stds}, means if len(means) > 1 else None, None
 
 
 def _split(text: str) -> list[str]:

@@ -24,7 +24,7 @@ from calibrant.core.saving import Saved
 from calibrant.errors import InputError
 from calibrant.tables.batching import gathered
 from calibrant.tables.columns import Layout, layout, numbers
-from calibrant.tables.engines.choosing import choose, columns_of, files, fold
+from calibrant.tables.engines.choosing import fold, table_of
 from calibrant.tables.kernel import Kernel, record_of
 from calibrant.tables.state import Drawn, GroupState
 
@@ -148,9 +148,7 @@ def sample(
     (True, 5000)
     """
     require_count("n", n, most=10**12)
-    source = files(source) or source
-    module = choose(source, engine)
-    kinds = columns_of(source, module)
+    source, module, kinds = table_of(source, engine)
     columns = layout(
         kinds,
         label=label,
@@ -409,9 +407,7 @@ def sketch(
     [0.847]
     """
     require_count("n_bins", n_bins, 3)
-    source = files(source) or source
-    module = choose(source, engine)
-    kinds = columns_of(source, module)
+    source, module, kinds = table_of(source, engine)
     columns = layout(
         kinds,
         label=label,

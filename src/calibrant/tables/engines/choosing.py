@@ -16,7 +16,7 @@ from calibrant.tables.paths import paths_of
 if TYPE_CHECKING:
     from calibrant.tables.state import Drawn, GroupState
 
-__all__ = ["ENGINES", "choose", "columns_of", "files", "fold", "opened", "reading"]
+__all__ = ["ENGINES", "choose", "columns_of", "files", "fold", "opened", "reading", "table_of"]
 
 #: name -> module of this folder. With engine="auto", the first installed one reads files.
 ENGINES = {
@@ -120,6 +120,13 @@ def columns_of(source: Any, module: Any) -> dict[str, str]:
     module = _module("pyarrow") if module.CLUSTER and files(source) is not None else module
     with reading(source):
         return module.kinds(opened(source, module))
+
+
+def table_of(source: Any, engine: str) -> tuple[Any, Any, dict[str, str]]:
+    """Return (the source, as paths if it names files; its engine; its ``columns_of``)."""
+    source = files(source) or source
+    module = choose(source, engine)
+    return source, module, columns_of(source, module)
 
 
 def opened(source: Any, module: Any) -> Any:
