@@ -21,6 +21,7 @@ from calibrant.core.estimators import BaseEstimator, require_count, trial
 from calibrant.core.forecast import require_levels
 from calibrant.core.forecast_record import PIT_LEVELS, levels_of, pit_counts, read_forecast
 from calibrant.core.given import Inputs
+from calibrant.core.groups import n_clusters
 from calibrant.core.guarantee import Record, Result
 from calibrant.core.metric import require_level
 from calibrant.core.reading import read_labelled
@@ -375,14 +376,20 @@ class CalibrationMonitor(Saved, BaseEstimator):
         return self
 
     def update(
-        self, P: Any, y: ArrayLike, *, std: ArrayLike | None = None, time: int | str | None = None
+        self,
+        P: Any,
+        y: ArrayLike | None = None,
+        *,
+        std: ArrayLike | None = None,
+        time: int | str | None = None,
     ) -> Self:
         """Add one batch of predictions and outcomes.
 
         Parameters
         ----------
-        P : (n, K), or (n,) for binary; for regression the (n,) means, or a forecast of one output
-        y : (n,) labels, or outcomes
+        P : (n, K), or (n,) for binary; for regression the (n,) means, or a forecast of one output;
+            or a log of answers, one to an item, whose confidences are monitored
+        y : (n,) labels, or outcomes; a log holds its own
         std : (n,) standard deviations, if P are means
         time : str or number, optional
             Name of the batch; default its number, from 0.
@@ -474,10 +481,14 @@ class CalibrationMonitor(Saved, BaseEstimator):
 
     def _summed(self, P: Any, y: Any, std: Any, levels: np.ndarray | None) -> np.ndarray:
         domain, claim = domain_of_input(P, std), self._claim_type
-        if domain is not claim.domain:
+        # Answers that were right or wrong are monitored whatever their kind.
+        judges = hasattr(domain.record, "judged")
+        judged = judges and self.target in (None, "answer")
+        if domain is not claim.domain and not judged:
+            remedy = 'target="answer"' if judges else claim.remedy
             raise InputError(
                 f"target must match what is monitored, and is {self.target!r}; got"
-                f" {domain.predictions}; pass {claim.remedy}."
+                f" {domain.predictions}; pass {remedy}."
             )
         if self.target == "forecast":
             record = read_forecast(P, std, y).one_output()
@@ -486,9 +497,13 @@ class CalibrationMonitor(Saved, BaseEstimator):
                     levels_of(record.forecast) if self.levels is None else self._levels()
                 )
             return pit_counts(record, self._levels())[0]
-        record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         require_count("n_bins", self.n_bins)
-        self.watched_: Any = record.default_target if self.target is None else self.target
+        if judged:
+            self.watched_: Any = "answer"
+            score, hit = _judged(found.read([], y, P, sample_weight=None))
+            return grouped_sums(equal_width_index(score, self.n_bins), self.n_bins, [score, hit])
+        record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
+        self.watched_ = record.default_target if self.target is None else self.target
         score, hit = record.pair(self.watched_)
         return grouped_sums(
             equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit]
@@ -557,6 +572,18 @@ class CalibrationMonitor(Saved, BaseEstimator):
         return advise(
             self.claim, sums, f"{change} ({evidence})", self.times_[start], watched, earlier
         )
+
+
+def _judged(record: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return ((n,) confidence, (n,) whether each answer was right) of independent rows."""
+    items = n_clusters(record)
+    if items is not None or record.weight is not None:
+        seen = "weights" if items is None else f"{len(record)} rows of {items} items"
+        raise InputError(
+            "a monitor needs independent rows that count once, one answer to an item; got"
+            f" {seen}; watch each question by a monitor of its own."
+        )
+    return record.judged
 
 
 def _short(value: float) -> str:

@@ -378,6 +378,8 @@ def _of_models(summary: dict[str, Any]) -> list[str]:
         _table(("Metric", "Models", "Difference", "p", "The second is"), pairs),
         f"Intervals and tests are paired, at {100.0 * summary['level']:g} %, and corrected for the"
         f" number of pairs in each metric ({summary['correction'].capitalize()}).",
+        *(["## Since then: later rows without labels"] if summary["since"] else []),
+        *(f"{_text(name)}: {one['sentence']}" for name, one in summary["since"].items()),
     ]
 
 

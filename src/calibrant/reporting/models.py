@@ -3,8 +3,8 @@ curves in one picture), and the context of its page.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from numpy.typing import ArrayLike
 
@@ -23,9 +23,9 @@ from calibrant.reporting.figures import calibration_drawing, calibration_figure
 from calibrant.reporting.judge import STATES
 from calibrant.reporting.markdown import Tile, head
 from calibrant.reporting.measure import TABLES
-from calibrant.reporting.options import Settings
+from calibrant.reporting.options import ReportOptions, Settings
 from calibrant.reporting.report_table import ReportTable
-from calibrant.reporting.summary import SCHEMA, About, Verdict
+from calibrant.reporting.summary import SCHEMA, About, Since, Verdict, since_then
 
 __all__ = [
     "FILTERS",
@@ -54,7 +54,9 @@ class Model:
 
 @dataclass(frozen=True)
 class ModelsSummary:
-    """Content of a report on several models; ``metrics`` are {key: name}, the first decides."""
+    """Content of a report on several models; ``metrics`` are {key: name}, the first decides;
+    ``since`` is of later rows, by model.
+    """
 
     title: str
     level: float
@@ -66,6 +68,7 @@ class ModelsSummary:
     pairs: list[PairRow]
     correction: str
     call: list[str]
+    since: dict[str, Since] = field(default_factory=dict[str, Since])
 
     def to_dict(self) -> dict[str, Any]:
         """Only strings, numbers, None, lists and dictionaries, with ``schema``."""
@@ -88,6 +91,7 @@ def summarise_models(
     weight_kind: WeightKind = "frequency",
     classes: ArrayLike | None = None,
     inputs: Inputs = "probability",
+    new: Mapping[str, Any] | None = None,
     **named: str | None,
 ) -> ModelsSummary:
     """Compare {name: predictions} of the same rows by ``metrics``, the first of which decides.
@@ -97,6 +101,8 @@ def summarise_models(
     y, P, metrics, level, baseline, cluster, n_resamples, random_state, sample_weight, weight_kind,
     classes, inputs
         As for :func:`calibrant.compare`.
+    new : {name: predictions of later rows without labels}, optional
+        The performance of each model on them is estimated, as for :func:`calibrant.report`.
     **named
         ``title``, ``event``, ``period`` and ``version``, as for :func:`calibrant.report`.
 
@@ -120,7 +126,34 @@ def summarise_models(
     records = {name: clustered(record, cluster, weight_kind) for name, record in records.items()}
     drawn = {"n_resamples": n_resamples, "random_state": random_state}
     found = compare.of(records, measured, level=level, baseline=baseline, **drawn)
-    return summarise_comparison(records, measured, found, drawn, **named)
+    summary = summarise_comparison(records, measured, found, drawn, **named)
+    if new is None:
+        return summary
+    beside = {"sample_weight": sample_weight, "cluster": cluster, "classes": classes}
+    options = ReportOptions(**beside, inputs=inputs, level=level, random_state=random_state)
+    since = _since(y, P, new, next(iter(records.values())), options)
+    of_best, verdict = since.get(summary.verdict.model or ""), summary.verdict
+    return replace(
+        summary, since=since, verdict=verdict if of_best is None else of_best.judged(verdict)
+    )
+
+
+def _since(
+    y: Any, P: Mapping[str, Any], new: Any, record: Any, options: ReportOptions
+) -> dict[str, Since]:
+    """Estimate the performance of each model on later rows."""
+    if not isinstance(new, Mapping) or {*cast(Any, new)} != {*P}:
+        got = [*cast(Any, new)] if isinstance(new, Mapping) else f"a {type(new).__name__}"
+        raise InputError(
+            f"new must hold later rows of every model, {[*P]}; got {got}; pass a dictionary of"
+            " their predictions."
+        )
+    table = TABLES[domain_of(record)]
+    target = table.question(None, record, ())
+    return {
+        name: cast(Since, since_then(replace(options, new=new[name]), (one, y), target))
+        for name, one in P.items()
+    }
 
 
 def summarise_comparison(

@@ -293,10 +293,15 @@ def since_then(
     if new is None:
         return None
     given = [name for name in REFUSED if getattr(options, name) is not None]
-    if given or reference[1] is None:
+    if reference[1] is None:
         raise InputError(
-            "new takes rows of equal weight that are independent, with one model's predictions; got"
-            f" {' and '.join(given) or 'a log of answers'}; call estimate_performance on its own."
+            "new needs predictions of classes or forecasts of a number, whose performance can be"
+            " estimated without labels; got others; leave it out, and label some of those rows."
+        )
+    if given:
+        raise InputError(
+            "new takes rows of equal weight that are independent; got"
+            f" {' and '.join(given)}; call estimate_performance on its own."
         )
     known = {name: getattr(options, name) for name in ("inputs", "classes")}
     known = {name: value for name, value in known.items() if value is not None}
