@@ -47,6 +47,8 @@ OF_ONE_KIND = {
     "RegressionMetric",
     "RegressionSumMetric",
     "RegressionMeanMetric",
+    "QuestionRules",
+    "Questions",
 }
 #: Functions that open the door.
 DOORS = {

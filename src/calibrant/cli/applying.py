@@ -20,7 +20,7 @@ from calibrant.cli.options import Columns, refuse_existing, refuse_unused
 from calibrant.cli.tables import progress
 from calibrant.cli.wording import say
 from calibrant.core.domain import DOMAINS, Facet
-from calibrant.core.reading import CLASSIFICATION, REGRESSION
+from calibrant.core.reading import CLASSIFICATION
 from calibrant.core.saving import replacing
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.monitoring.promises import Lock
@@ -191,7 +191,7 @@ def _calibrated(
         prefer=prefer,
     )
     rule = isinstance(fitted, tuple(RULES))
-    if rule or data.domain is not REGRESSION:
+    if rule or "std" not in data.domain.options:
         refuse_unused("needs forecasts of a number, whose intervals it adds", "levels")
     _refuse_other_rows(rule, fitted, data, source)
     if KINDS.get(output.suffix.lower()) is not type(source):

@@ -345,10 +345,10 @@ def _read(
             *(b.labelled for b in both)
         )
     require_row_order({"old": old, "new": new, "y": y})
-    if domain is CLASSIFICATION and classes is None:
+    if "classes" in domain.options and classes is None:
         classes = shared_classes({"old": old, "new": new})
-    old, new = (as_forecast(one) if domain is REGRESSION else one for one in (old, new))
-    if y is None and domain is CLASSIFICATION:
+    old, new = (as_forecast(one) if "std" in domain.options else one for one in (old, new))
+    if y is None and "classes" in domain.options:
         sides = _named(old, new, partial(read, inputs=inputs, classes=classes))
         _require_same_number(*sides)
         return [clustered(one, cluster) for one in sides], np.zeros(len(sides[0]), bool)
