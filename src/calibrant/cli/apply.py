@@ -74,8 +74,7 @@ def apply(
     `high_0.9`. If FILE already has a column that would be added, rename the added ones with
     --suffix. A calibrator by group reads its columns of groups from FILE under the names used in
     `fit`, and one of distances to training rows its features. A rule from `calibrant decide`
-    changes no column and adds `accept`: whether the answer is accepted; a lock file of a log of
-    questions adds `decision`: answer, ask or escalate.
+    changes no column and adds `accept`: whether the answer is accepted.
 
     With --explain, a calibrator of distances adds `separation`, `zone` (safe, or dangerous: nearer
     to another class) and the nearest training rows: of the predicted class (`same_distance`,
@@ -92,10 +91,6 @@ def apply(
           --inputs score
       calibrant apply model.calibrant new.csv -o explained.csv --explain
       calibrant apply rule.calibrant new.csv -o decided.csv
-      # A log of questions
-      calibrant apply model.calibrant answers.jsonl -o calibrated.jsonl
-      # Answer, ask or escalate
-      calibrant apply lock.json answers.jsonl -o decided.jsonl
       calibrant apply bars.calibrant forecasts.csv -o calibrated.csv \\
           --interval 0.5 --interval 0.95
     """

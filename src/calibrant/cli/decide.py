@@ -115,10 +115,8 @@ def decide(
     The promise for answers is one for all of them: of a rare event nearly all alerts may be wrong.
     --target event limits the wrong ones among the rows that are flagged as it.
 
-    For a log of answers to questions, each question has a threshold, and the rule is a lock file:
-    JSON that is bound to the versions of the model in the log. For other tables -o NAME.json makes
-    one, bound to --model-version. With a lock file as TABLE, each row of the log NEW gets a
-    decision in the field `decision`: answer, ask or escalate.
+    -o NAME.json makes a lock file, JSON that is bound to --model-version. With a lock file as
+    TABLE, each row of the table NEW gets a decision.
 
     \b
     Examples:
@@ -133,9 +131,6 @@ def decide(
       calibrant decide fraud.csv --target event --max-error 0.2 --recall 0.5
       calibrant decide predictions.npz --sets --level 0.9
       calibrant apply rule.calibrant new.csv -o decided.csv
-      # A threshold for each question
-      calibrant decide answers.jsonl --max-error 0.05 -o lock.json
-      calibrant decide lock.json new.jsonl  # answer, ask or escalate
       # A lock of one threshold
       calibrant decide log.csv -o lock.json --model-version v1
     """

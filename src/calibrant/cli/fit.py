@@ -71,9 +71,7 @@ def fit(
     holds the unit of --inputs, and the other commands read the column in it; in Python,
     predict_proba takes probabilities or logits, whatever the unit was.
     --reference names the rows that the model was trained on; `apply` then reads the features by
-    name. -o NAME.json makes a lock file, which is bound to the --model-version of the rows; from a
-    log of answers to questions it holds a calibrator fitted on half of the items, and thresholds
-    certified on the others for --max-error and --certainty.
+    name. -o NAME.json makes a lock file, which is bound to the --model-version of the rows.
 
     \b
     Examples:
@@ -93,9 +91,6 @@ def fit(
       calibrant fit loans.csv --groups sex,age_band
       calibrant fit loans.csv --groups sex,age_band --method group
       calibrant fit log.parquet --method geometric --reference train.parquet
-      calibrant fit answers.jsonl -o model.calibrant  # a log of questions
-      # Its thresholds, too: when to answer
-      calibrant fit answers.jsonl -o lock.json --max-error 0.05
       calibrant fit forecasts.csv --method interval -o bars.calibrant
       calibrant fit log.csv -o lock.json --model-version v1
     """
@@ -115,7 +110,9 @@ def fit(
             calibrator=chosen(method, None, data, target=target),
         )
         return
-    refuse_unused("needs a log of questions and -o NAME.json", "max_error", "certainty")
+    refuse_unused(
+        "needs a table whose rules are certified by fit, and -o NAME.json", "max_error", "certainty"
+    )
     if output.suffix != ".json":
         refuse_unused("needs a lock file, -o NAME.json", "model_version")
     require_reference(features, reference)

@@ -1,6 +1,7 @@
 """All commands, each imported when it is run; every error becomes one sentence."""
 
 import importlib
+import inspect
 import os
 import warnings
 from collections.abc import Iterator
@@ -176,12 +177,14 @@ class _Group(click.Group):
         module, _ = COMMANDS[cmd_name]
         path = module if "." in module else f"calibrant.cli.{module}"
         command = getattr(importlib.import_module(path), path.rpartition(".")[2])
-        of_kind = [one for kind in of_kinds("commands") for one in kind.OPTIONS.get(cmd_name, ())]
-        params = [*command.params, *of_kind]
+        kinds = of_kinds("commands")
+        params = [*command.params, *(p for kind in kinds for p in kind.OPTIONS.get(cmd_name, ()))]
+        texts = [command.help, *(kind.HELP.get(cmd_name, "") for kind in kinds)]
+        words = "\n\n".join(inspect.cleandoc(text) for text in texts)
         for param in params:
             if type(param.type) is type(click.STRING) and param.default != "":
                 param.type = _Text()
-        return _Command(cmd_name, callback=command.callback, params=params, help=command.help)
+        return _Command(cmd_name, callback=command.callback, params=params, help=words)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -207,11 +207,11 @@ SEVERAL = click.option(
     multiple=True,
     help="A column of risks or scores; repeat it for each column.",
 )
-#: Answers to questions: the version of the model that gave them.
+#: The version of the model that a lock is bound to.
 version_option: Callable[..., Any] = click.option(
     "--model-version",
     metavar="NAME",
-    help="Lock files: the version of the model; in logs of questions the field `model` names it.",
+    help="Lock files: the version of the model, unless the rows themselves name it.",
 )
 #: The promise of a certified rule.
 share_options: tuple[Callable[..., Any], ...] = (
