@@ -2,12 +2,14 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import calibrant as cb
 from calibrant.questions import inspect_samples, read_questions
+from calibrant.questions.formats import open_inspect
 
 pytest.importorskip("click")
 pytest.importorskip("rich")
@@ -79,6 +81,7 @@ def test_an_archive_and_its_json_are_the_rows_of_the_library(run, folder):
     assert record.of_right.tolist() == pytest.approx(p)
     for path in (folder / "log.eval", str(folder / "log.json")):
         assert read_questions(inspect_samples(path)).of_right.tolist() == pytest.approx(p)
+        assert open_inspect(Path(path), None).objects == list(inspect_samples(path))
 
 
 def test_a_log_is_reported_fitted_applied_and_decided(run, folder):

@@ -47,6 +47,7 @@ LOADED = {"core/estimators.py", "core/exports.py", "errors.py"}
 #: Files that import a module by its name, and why.
 BY_NAME = {
     "core/exports.py": "faces import a name when it is first asked for",
+    "core/domain.py": "the parts of a kind of prediction, each loaded when it is first used",
     "core/extras.py": "libraries of others that may be missing",
     "core/estimators.py": "the class of a saved file, by the one table of names",
     "cli/group.py": (

@@ -1,6 +1,4 @@
-"""What the command line offers for answers to questions: a command, and options and help of
-others.
-"""
+"""A command for answers to questions, and the options and the help that others have for them."""
 
 import click
 

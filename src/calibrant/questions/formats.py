@@ -7,10 +7,10 @@ from calibrant.errors import InputError
 from calibrant.questions.evaluation_logs import inspect_samples
 from calibrant.tables.sources import KINDS, JsonlSource
 
-__all__: list[str] = []
+__all__ = ["open_inspect"]
 
 
-def _of_inspect(path: Path, _: Any) -> JsonlSource:
+def open_inspect(path: Path, _: Any) -> JsonlSource:
     """Open a log of Inspect as rows of JSON lines, one a sample."""
     if not (rows := list(inspect_samples(path))):
         raise InputError(
@@ -20,4 +20,4 @@ def _of_inspect(path: Path, _: Any) -> JsonlSource:
     return JsonlSource.of_objects(rows, [*range(1, len(rows) + 1)], path)
 
 
-KINDS.update({".eval": _of_inspect, ".json": _of_inspect})
+KINDS.update({".eval": open_inspect, ".json": open_inspect})
