@@ -473,27 +473,26 @@ FEW, SURE = 0.25, 1e-4
 DISTINCT = 20
 
 
-def fixed_outcomes(group: np.ndarray, score: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+def fixed_outcomes(
+    group: np.ndarray, score: np.ndarray, outcome: np.ndarray, place: np.ndarray | None = None
+) -> np.ndarray:
     """(n,) whether a row is in a small group of several rows, if the outcomes of these groups are
     fixed; else all False.
 
     ``group`` (n,) numbers 0..G-1, ``outcome`` (n,) 0 or 1, whose rate is assumed to rise with
-    ``score`` (n,) or to fall.
+    ``score`` (n,) or to fall. ``place`` (n,) is the index of each score among the distinct ones,
+    where it is known.
     """
     size = np.bincount(group)
     several = (size > 1) & (size <= LARGE * len(group))
     small = several[group]
     if not small.any():
         return small
-    order = np.argsort(score, kind="stable")
-    ordered = score[order]
-    starts = np.append(True, ordered[1:] != ordered[:-1])
-    first, place = np.flatnonzero(starts), np.cumsum(starts) - 1
-    mass = np.diff(first, append=len(order)).astype(np.float64)
-    mean = np.add.reduceat(outcome[order], first) / mass
-    rising = float((np.arange(len(first)) - 0.5 * len(first)) @ (mean - mean.mean())) >= 0.0
-    rate = np.empty(len(order))
-    rate[order] = scipy.optimize.isotonic_regression(mean, weights=mass, increasing=rising).x[place]
+    place = np.unique(score, return_inverse=True)[1] if place is None else place
+    mass = np.bincount(place).astype(np.float64)
+    mean = np.bincount(place, weights=outcome) / mass
+    rising = float((np.arange(len(mass)) - 0.5 * len(mass)) @ (mean - mean.mean())) >= 0.0
+    rate = scipy.optimize.isotonic_regression(mean, weights=mass, increasing=rising).x[place]
     hits, predicted, spread = (
         np.bincount(group, weights=each) for each in (outcome, rate, rate * (1.0 - rate))
     )
@@ -505,7 +504,9 @@ def fixed_outcomes(group: np.ndarray, score: np.ndarray, outcome: np.ndarray) ->
     return small if sure else np.zeros_like(small)
 
 
-def repeated_rows(content: np.ndarray, score: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+def repeated_rows(
+    content: np.ndarray, score: np.ndarray, outcome: np.ndarray, place: np.ndarray | None = None
+) -> np.ndarray:
     """(n,) whether a row repeats an earlier one, if rows of equal content are copies of each other;
     else all False.
 
@@ -520,7 +521,7 @@ def repeated_rows(content: np.ndarray, score: np.ndarray, outcome: np.ndarray) -
     times = times[times > 0]
     copies = np.full(len(group), len(times) >= DISTINCT and np.gcd.reduce(times) > 1)
     if not copies.any() and binary:
-        copies = fixed_outcomes(group, score, outcome)
+        copies = fixed_outcomes(group, score, outcome, place)
     if not copies.any():
         return copies
     first = np.zeros(len(group), bool)

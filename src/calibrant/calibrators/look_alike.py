@@ -32,7 +32,7 @@ def copies_in(record: Predictions) -> np.ndarray:
     """Return (n,) whether each row is a copy of an earlier one: its predictions and its label
     repeat, and more often than those of a score with few values.
     """
-    return repeated_rows(content_of(record), record.confidence, record.correct)
+    return repeated_rows(content_of(record), record.confidence, record.correct, record.ranks[1])
 
 
 def neighbours_nearest(record: Predictions) -> tuple[float, float, int]:

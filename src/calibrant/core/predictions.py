@@ -349,12 +349,13 @@ class Predictions(Given):
             if target == "event"
             else {"values": np.column_stack([1.0 - score, score]), "kind": "probability"}
         )
-        own = np.ones(len(self), dtype=np.intp)
+        # One number, which takes no memory.
+        own = np.broadcast_to(np.intp(1), len(self))
         out = replace(
             self,
             **whole,
             classes=np.arange(2),
-            labels=hit.astype(np.intp),
+            labels=hit.astype(np.intp) if whole or self.labels is None else self.labels,
             X=None,
             reference=None,
             own=own,

@@ -24,6 +24,7 @@ __all__ = [
     "CoverageAtRisk",
     "ExcessAreaUnderRiskCoverage",
     "area_under_risk_coverage",
+    "auroc_of_sums",
     "confidence_auroc",
     "coverage_at_risk",
     "event_auroc",
@@ -119,8 +120,7 @@ class ConfidenceAuroc(
                 np.bincount(inverse, weights=side, minlength=len(unique))
                 for side in (weight * hit, weight * (1.0 - hit))
             )
-            pairs = right.sum() * wrong.sum()
-            return float(right @ (np.cumsum(wrong) - 0.5 * wrong) / pairs) if pairs > 0.0 else 0.5
+            return auroc_of_sums(right, wrong)
 
         return value
 
@@ -153,6 +153,12 @@ class ConfidenceAuroc(
         if len(right[0]) and len(wrong[0]):
             limits = auroc_limits(right, wrong, level)
         return Interval.holding(value, limits, level, "analytic", float(record.weights.sum()))
+
+
+def auroc_of_sums(right: np.ndarray, wrong: np.ndarray) -> float:
+    """The AUROC from the weights of both sides at each distinct score, ascending, (m,) each."""
+    pairs = right.sum() * wrong.sum()
+    return float(right @ (np.cumsum(wrong) - 0.5 * wrong) / pairs) if pairs > 0.0 else 0.5
 
 
 def _ranks(record: Any, target: str) -> Any:

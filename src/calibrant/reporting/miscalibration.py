@@ -16,7 +16,7 @@ from calibrant._numerics.bootstrap import (
     null_generator,
     pooled_gaps,
 )
-from calibrant._numerics.clusters import dense, mean_worth, membership
+from calibrant._numerics.clusters import dense, mean_worth
 from calibrant._numerics.intervals import clopper_pearson, squared_limits
 from calibrant._numerics.logistic import log_odds
 from calibrant._numerics.normal_scores import smallest_p
@@ -196,7 +196,8 @@ def _drawn(
         if len(score) >= ROWS_FOR_EACH * count:
             columns = [score, score * (1.0 - score)]
             mass, risk, variance = grouped_sums(unit, count, columns, weight).T
-            member = membership(np.arange(len(unit)), unit, (len(unit), count), 1.0 / mass[unit])
+            starts = np.arange(len(unit) + 1)
+            member = sparse.csr_matrix((1.0 / mass[unit], unit, starts), (len(unit), count))
             off = pooled_gaps(mass, risk / mass, variance / mass, draws_of(count), rng)
             return ((sums @ member) @ off).T
     draw = hit_drawer(score, rows.correct, weight, rows.cluster)

@@ -373,9 +373,15 @@ def _second(
         )
         for k in drawn
     ]
-    in_mass = (grouped_sums(cut.index(score), len(cut), [score, hit], weight) for cut in mass)
+    values, place = record.ranks
+
+    def index(cut: Cut) -> np.ndarray:
+        # Of a whole record the cut knows the bin of each distinct score.
+        return cut.part[place] if cut.values is values else cut.index(score)
+
+    in_mass = (grouped_sums(index(cut), len(cut), [score, hit], weight) for cut in mass)
     return (
-        confidence_sums(record, regions.index(score), len(regions)),
+        confidence_sums(record, index(regions), len(regions)),
         np.array(of_classes),
         *in_mass,
     )

@@ -18,6 +18,7 @@ from calibrant.core.text_table import counted
 from calibrant.decisions.thresholds import NeymanPearsonClassifier
 from calibrant.errors import InputError
 from calibrant.metrics.curves.reliability import ReliabilityCurve
+from calibrant.metrics.ranking import auroc_of_sums
 from calibrant.reporting import quality as of_answers
 from calibrant.reporting import states as curves
 from calibrant.reporting.calibrate import Compared
@@ -204,7 +205,7 @@ def _ranked(seen: Seen, found: EventQuality) -> Iterator[str]:
     """Yield cautions about a ranking that is too good, or reversed."""
     if found.n < ENOUGH or min(found.events, found.n - found.events) < 1.0:
         return
-    auroc = metrics.event_auroc.of(seen.counts.pairs)
+    auroc = auroc_of_sums(*seen.counts.confidence.sums.T[1:])
     if auroc > TOO_GOOD and found.n >= SURE_ROWS:
         yield (
             "The risks put nearly every event above every other row: check that the model was not"
@@ -446,10 +447,9 @@ class Event(Classes):
         ]
 
     def seen(self, record: Any, settings: Settings) -> Any:
-        """Compute the states with more bins of equal weight."""
-        return Seen.of(
-            [record], settings.n_bins, settings.level, sorted({*BIN_COUNTS, settings.n_bins})
-        )
+        """Compute the states; those of a page have more bins of equal weight."""
+        counts = sorted({*BIN_COUNTS, settings.n_bins}) if settings.page else ()
+        return Seen.of([record], settings.n_bins, settings.level, counts)
 
     def chance(self, seen: Any, settings: Settings, after: bool = False) -> Any:
         """Compute the binned error and the ICI expected under perfect calibration."""
