@@ -3,6 +3,7 @@ depend on the content of rows, not on their names or order.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -236,29 +237,24 @@ def simulated_limits(
     """
     tail = 0.5 - 0.5 * level
     direction = recalibrated - score
-    truths, quantiles = _grid(error, score, direction, weight, tail, n_draws, rng, STRETCH)
-    low, estimate = (
-        _crossing(truths, quantiles[:, 2], observed),
-        _crossing(truths, quantiles[:, 1], observed),
-    )
+    grid = partial(_grid, error, score, weight=weight, tail=tail, n_draws=n_draws)
+    seed, low, estimate = rng.integers(2**63), 0.0, 0.0
+    truths, quantiles = grid(direction, seed=seed, stretch=STRETCH[:1])
     null_median = quantiles[0, 1]
-    if observed < null_median:
+    if observed >= null_median:
+        more = grid(direction, seed=seed, stretch=STRETCH[1:])
+        truths = np.maximum.accumulate(np.append(truths, more[0]))
+        quantiles = np.maximum.accumulate(np.append(quantiles, more[1], axis=0), axis=0)
+        low, estimate = (_crossing(truths, quantiles[:, k], observed) for k in (2, 1))
+    else:
         # Less error than expected under calibration does not reveal its shape: shift all scores one
         # way, by steps of a standard error, with no tighter limit than a typical calibrated sample.
         sign = 1.0 if weight @ direction >= 0.0 else -1.0
         step = sign * np.sqrt(np.maximum(weight @ (score * (1.0 - score)), 1.0)) / weight.sum()
         # Shrunk near the ends, so that the truth stays inside [0, 1].
         room = np.where(sign > 0.0, 1.0 - score, score)
-        truths, quantiles = _grid(
-            error,
-            score,
-            step * np.minimum(1.0, 2.0 * room),
-            weight,
-            tail,
-            n_draws,
-            rng,
-            3.0 * STRETCH,
-        )
+        shifted = step * np.minimum(1.0, 2.0 * room)
+        truths, quantiles = grid(shifted, seed=rng.integers(2**63), stretch=3.0 * STRETCH)
     high = _crossing(truths, quantiles[:, 0], max(observed, null_median))
     return min(estimate, observed), min(low, estimate, observed), max(high, estimate)
 
@@ -270,13 +266,12 @@ def _grid(
     weight: np.ndarray,
     tail: float,
     n_draws: int,
-    rng: Any,
+    seed: int,
     stretch: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The true error at each stretch, ascending, and its (tail, 1/2, 1 - tail) quantiles over
     draws of the outcomes.
     """
-    seed = rng.integers(2**63)
     truths, quantiles = [], []
     for t in stretch:
         truth = np.clip(score + t * direction, 0.0, 1.0)
@@ -381,13 +376,16 @@ def binomial_gaps(
     large = mean[:, 0] * (1.0 - risk) >= STEADY
     for k in np.flatnonzero(~large):
         out[k] = rng.binomial(int(whole[k]), risk[k], count) - mean[k]
+    large = np.flatnonzero(large)
     mean, p = mean[large], risk[large, None]
     variance, part = mean * (1.0 - p), mean - np.floor(mean)
     skew = (1.0 - 2.0 * p) / np.sqrt(variance)
     # Rounding adds a twelfth to the variance.
     spread = np.sqrt((variance - 1.0 / 12.0) / (1.0 + skew * skew / 18.0))
-    z = rng.standard_normal((len(mean), count))
-    out[large] = np.rint(spread * (z + skew / 6.0 * (z * z - 1.0)) + part) - part
+    for b in (slice(start, start + CHUNK) for start in range(0, len(large), CHUNK)):
+        z = rng.standard_normal((len(mean[b]), count))
+        steps = np.rint(spread[b] * (z + skew[b] / 6.0 * (z * z - 1.0)) + part[b])
+        out[large[b]] = steps - part[b]
     if rest.any():
         out += rest * ((rng.random(out.shape) < risk[:, None]) - risk[:, None])
     return out

@@ -23,6 +23,7 @@ __all__ = [
     "interpolated_loess_errors",
     "largest_t",
     "loess_matrix",
+    "own_widths",
     "penalty_root",
     "pooled_scores",
     "score_grid",
@@ -55,6 +56,36 @@ def gaussian_smoother(masses: np.ndarray) -> Any:
         return scipy.fft.idct(coefficients * np.exp(-0.5 * (frequency * sigma) ** 2), type=2)
 
     return smoothed
+
+
+#: Steps of the secant method in the logarithm of a width, the step that ends it, and the slopes
+#: that it may have: the smoothed masses fall as the width rises.
+STEPS, LAST_STEP, SLOPES = 40, 1e-9, (-4.0, -1.0)
+
+
+def own_widths(masses: np.ndarray) -> np.ndarray:
+    """(B,) widths from 1e-9 to 1 at which masses (B, cells), smoothed by a reflected Gaussian of
+    that width, have that sum of sizes; 1 where none is so narrow.
+    """
+    coefficients = fft.dct(masses, type=2, axis=1)
+    squares = -0.5 * np.square(np.pi * np.arange(masses.shape[1]))
+
+    def excess(place: np.ndarray) -> np.ndarray:
+        kernel = np.exp(squares * np.exp(2.0 * place)[:, None])
+        sizes = np.abs(fft.idct(coefficients * kernel, type=2, axis=1)).sum(axis=1)
+        return np.log(np.maximum(sizes, 1e-300)) - place
+
+    place = np.full(len(masses), np.log(0.02))
+    now, slope = excess(place), np.full(len(masses), -1.5)
+    for _ in range(STEPS):
+        step = np.clip(place - now / slope, np.log(1e-9), 0.0) - place
+        if np.abs(step).max() < LAST_STEP:
+            break
+        place = place + step
+        before, now = now, excess(place)
+        moved = np.divide(now - before, step, out=slope.copy(), where=np.abs(step) > 1e-12)
+        slope = np.clip(moved, *SLOPES)
+    return np.exp(place)
 
 
 MANY_SCORES = 5000

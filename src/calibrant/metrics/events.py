@@ -145,7 +145,7 @@ class PairMetric(
         score, hit = record.pair(self.target)
         weight, plain = record.weights, self._value(record)
         value, low, high = simulated_limits(
-            self._prepared(score, weight),
+            self._prepared_of(record),
             score,
             _recalibrated(score, hit, weight),
             weight,
