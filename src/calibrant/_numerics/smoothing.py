@@ -67,12 +67,12 @@ def own_widths(masses: np.ndarray) -> np.ndarray:
     """(B,) widths from 1e-9 to 1 at which masses (B, cells), smoothed by a reflected Gaussian of
     that width, have that sum of sizes; 1 where none is so narrow.
     """
-    coefficients = fft.dct(masses, type=2, axis=1)
+    coefficients = scipy.fft.dct(masses, type=2, axis=1)
     squares = -0.5 * np.square(np.pi * np.arange(masses.shape[1]))
 
     def excess(place: np.ndarray) -> np.ndarray:
         kernel = np.exp(squares * np.exp(2.0 * place)[:, None])
-        sizes = np.abs(fft.idct(coefficients * kernel, type=2, axis=1)).sum(axis=1)
+        sizes = np.abs(scipy.fft.idct(coefficients * kernel, type=2, axis=1)).sum(axis=1)
         return np.log(np.maximum(sizes, 1e-300)) - place
 
     place = np.full(len(masses), np.log(0.02))

@@ -500,7 +500,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         require_count("n_bins", self.n_bins)
         if judged:
             self.watched_: Any = "answer"
-            score, hit = _judged(found.read([], y, P, sample_weight=None))
+            score, hit = _judged(domain.read([], y, P, sample_weight=None))
             return grouped_sums(equal_width_index(score, self.n_bins), self.n_bins, [score, hit])
         record = read_labelled(y, P, inputs=self.inputs, classes=self.classes, called="y")
         self.watched_ = record.default_target if self.target is None else self.target

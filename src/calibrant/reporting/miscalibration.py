@@ -197,7 +197,7 @@ def _drawn(
             columns = [score, score * (1.0 - score)]
             mass, risk, variance = grouped_sums(unit, count, columns, weight).T
             starts = np.arange(len(unit) + 1)
-            member = sparse.csr_matrix((1.0 / mass[unit], unit, starts), (len(unit), count))
+            member = scipy.sparse.csr_matrix((1.0 / mass[unit], unit, starts), (len(unit), count))
             off = pooled_gaps(mass, risk / mass, variance / mass, draws_of(count), rng)
             return ((sums @ member) @ off).T
     draw = hit_drawer(score, rows.correct, weight, rows.cluster)
