@@ -11,7 +11,7 @@ from calibrant._numerics.boosting import (
     Growth,
     NormalScores,
     Shares,
-    _asked,
+    _columns_of_round,
     _step,
     boost,
     fit_families,
@@ -69,9 +69,9 @@ def test_losses_by_hand():
 
 
 def test_of_many_columns_trees_take_turns():
-    assert _asked(64, 5).tolist() == list(range(64))
-    assert _asked(100, 0).tolist() == list(range(64))
-    assert _asked(100, 1).tolist() == [*range(28), *range(64, 100)]
+    assert _columns_of_round(64, 5).tolist() == list(range(64))
+    assert _columns_of_round(100, 0).tolist() == list(range(64))
+    assert _columns_of_round(100, 1).tolist() == [*range(28), *range(64, 100)]
 
 
 def test_members_learn_on_the_other_folds_and_stop_at_the_least_loss():

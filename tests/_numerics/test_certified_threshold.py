@@ -37,7 +37,7 @@ def by_the_loop(blocks, starts):
         for begin, (_, share) in zip(begins, starts, strict=True):
             if place == begin:
                 carried, passed = (carried if passed else 0.0) + share, True
-        p_value = float(binomial_p_value(blocks.lost[place], blocks.covered[place], RISK))
+        p_value = float(binomial_p_value(blocks.total_loss[place], blocks.covered[place], RISK))
         passed = passed and p_value <= carried + 1e-15
         if passed:
             found = place, pytest.approx(carried)
@@ -65,7 +65,7 @@ def test_a_later_start_certifies_where_the_surest_rows_are_worse():
     place, each = certified_place(blocks, RISK, starts, "binomial")
     assert 0.3 < blocks.covered[place] / 3000.0 < 0.65
     assert each < 0.5 * DELTA
-    assert float(binomial_p_value(blocks.lost[place], blocks.covered[place], RISK)) <= each
+    assert float(binomial_p_value(blocks.total_loss[place], blocks.covered[place], RISK)) <= each
 
 
 @pytest.mark.parametrize("risk", [0.01, 0.05, 0.1, 0.5])
@@ -153,7 +153,7 @@ def test_losses_between_0_and_1(test):
     place, _ = certified_place(blocks, RISK, starts, test)
     assert (
         0.0
-        < blocks.lost[place] / blocks.covered[place]
+        < blocks.total_loss[place] / blocks.covered[place]
         < upper_bound(blocks, place, DELTA, test)
         <= RISK + 1e-9
     )

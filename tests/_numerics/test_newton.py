@@ -125,7 +125,7 @@ def test_a_lazy_solver_is_made_once():
     np.testing.assert_allclose(solve(B, 0.1), np.linalg.solve(A, B))
     solve(B, 0.1)
     assert made == [1]
-    assert solve.near is solve.made
+    assert solve.near is solve.solver
 
 
 def test_searches_near_another_begin_at_its_end_and_need_no_curvature_of_their_own():

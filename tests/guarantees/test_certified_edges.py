@@ -172,7 +172,7 @@ def test_ties_are_one_block_and_accepted_together():
         np.array([1.0, 0.0, 0.0, 0.0]),
         np.array([1.0, 2.0, 1.0, 1.0]),
     )
-    assert (blocks.score.tolist(), blocks.covered.tolist(), blocks.lost.tolist()) == (
+    assert (blocks.score.tolist(), blocks.covered.tolist(), blocks.total_loss.tolist()) == (
         [0.9, 0.7, 0.5],
         [2.0, 3.0, 5.0],
         [0.0, 0.0, 1.0],

@@ -336,7 +336,7 @@ def test_weights_of_new_rows_by_hand():
     own = np.array([2.0, 10.0 / 3.0, 3.34, 5.0])
 
     def limits(level):
-        return order_statistic(scores, mass, level, shares=True, own=own).tolist()
+        return order_statistic(scores, mass, level, shares=True, new_mass=own).tolist()
 
     # Half of 12 is the mass of the three smallest; of 13 1/3, 13.34 and 15 it is more.
     assert limits(0.5) == [3.0, 4.0, 4.0, 4.0]
@@ -349,5 +349,5 @@ def test_weights_of_new_rows_by_hand():
             plain = order_statistic(ascending, ascending, level)
             for size in (0.3, 1.0, 7.0):
                 weighted = np.cumsum(np.full(n, size))
-                found = order_statistic(ascending, weighted, level, shares=True, own=size)
+                found = order_statistic(ascending, weighted, level, shares=True, new_mass=size)
                 assert found == plain

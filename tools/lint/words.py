@@ -56,7 +56,7 @@ NO_NAMES = {
     *("one", "ours", "own", "said", "seen", "shown", "taken", "theirs", "told", "wanted", "what"),
 }
 #: Areas without such names; the list only gets longer.
-PLAIN_AREAS = ("datasets", "decisions", "displays", "export", "monitoring")
+PLAIN_AREAS = ("_numerics", "datasets", "decisions", "displays", "export", "monitoring")
 #: Such names that are public or in saved files, by file.
 PUBLIC = {
     "decisions/costs.py": {"said"},
@@ -65,8 +65,6 @@ PUBLIC = {
     "displays/forecasts.py": {"held_", "seen_"},
     "monitoring/score_limits.py": {"kept", "seen"},
 }
-#: Files of these areas that are not plain yet.
-WAITING = {"monitoring/promises.py"}
 
 
 def _texts() -> Iterator[tuple[str, str]]:
@@ -119,7 +117,7 @@ def _names(tree: ast.Module) -> Iterator[tuple[str, int]]:
 def plain_names() -> Iterator[str]:
     """Names in plain areas are nouns of the field."""
     for file, (_, tree) in trees().items():
-        if file.partition("/")[0] in PLAIN_AREAS and file not in WAITING:
+        if file.partition("/")[0] in PLAIN_AREAS:
             for name, line in _names(tree):
                 if name.strip("_").lower() in NO_NAMES and name not in PUBLIC.get(file, ()):
                     yield f"src/calibrant/{file}:{line}: name {name!r} by what it holds"

@@ -434,8 +434,8 @@ def in_cells(
     place += 4 - place.min()
     inner = (score > 1.5 * ZERO_FLOOR) & (score < 1.0 - 1.5 * ZERO_FLOOR)
     least, most = score.min(where=inner, initial=1.0), score.max(where=inner, initial=0.0)
-    for k, own in enumerate((score < least, score == least, score == most, score > most)):
-        place[own] = k
+    for k, mask in enumerate((score < least, score == least, score == most, score > most)):
+        place[mask] = k
     place = 2 * place + correct.astype(np.intp)
     mass = np.bincount(place, weight)
     cell = np.flatnonzero(mass)
@@ -459,18 +459,18 @@ def binned_errors(weight: Any, gap: Any, norm: Any) -> Any:
     if callable(norm):
         return norm(weight, gap)
     gap = np.abs(gap)
-    whole = weight.sum(axis=-1)
-    whole = np.where(whole > 0, whole, np.nan)
+    total = weight.sum(axis=-1)
+    total = np.where(total > 0, total, np.nan)
     if norm == 1:
-        return gap.sum(axis=-1) / whole
+        return gap.sum(axis=-1) / total
     mean_gap = np.divide(gap, weight, out=np.zeros_like(gap), where=weight > 0)
     if norm == 2:
-        return np.sqrt((weight * mean_gap**2).sum(axis=-1) / whole)
+        return np.sqrt((weight * mean_gap**2).sum(axis=-1) / total)
     if norm == "max":
         return mean_gap.max(axis=-1)
     # In units of the largest gap, so that high powers do not underflow.
     largest = np.where(mean_gap.max(axis=-1) > 0.0, mean_gap.max(axis=-1), 1.0)
-    return largest * ((weight * (mean_gap / largest[..., None]) ** norm).sum(axis=-1) / whole) ** (
+    return largest * ((weight * (mean_gap / largest[..., None]) ** norm).sum(axis=-1) / total) ** (
         1.0 / norm
     )
 
@@ -509,10 +509,10 @@ def inverted_limits(
         return np.minimum(binned_errors(each, gaps / mass, norm).mean(axis=-1), most)
 
     observed = float(binned_errors(each, gap / mass, norm).mean(axis=-1))
-    found = _inverted(
+    limits = _inverted(
         error, drawn, observed, shape, np.where(gap < 0.0, -1.0, 1.0) * noise.std(axis=0), level
     )
-    value, low, high = map(float, found)
+    value, low, high = map(float, limits)
     if n is None:
         return value, low, high
     if (
@@ -535,7 +535,7 @@ def _null_gaps(totals: np.ndarray) -> np.ndarray:
     share = np.clip(score / safe, 0.0, 1.0)
     if squares:
         centred = np.maximum(squares[0] - (score - hits) ** 2 / safe, 0.0)
-        spread = np.sqrt(_of_raters(centred, weight, share * (1.0 - share)))
+        spread = np.sqrt(_rater_variance(centred, weight, share * (1.0 - share)))
         return spread * null_generator(0).standard_normal((NULL_DRAWS, *weight.shape))
     hits = null_generator(0).binomial(
         rows.astype(np.int64), share, size=(NULL_DRAWS, *weight.shape)
@@ -625,11 +625,11 @@ def shrunken_gaps(gap: np.ndarray, weight: np.ndarray, variance: np.ndarray) -> 
     along the last axis); from the summed gaps, their weights and their variances."""
     safe = np.where(weight > 0.0, weight, 1.0)
     mean, noise = gap / safe, variance / safe**2
-    whole = weight.sum(axis=-1, keepdims=True)
-    centre = gap.sum(axis=-1, keepdims=True) / whole
-    spread = (weight * ((mean - centre) ** 2 - noise)).sum(axis=-1, keepdims=True) / whole
-    kept = np.maximum(spread, 0.0) / np.maximum(np.maximum(spread, 0.0) + noise, 1e-300)
-    return np.where(weight > 0.0, centre + kept * (mean - centre), 0.0)
+    total = weight.sum(axis=-1, keepdims=True)
+    centre = gap.sum(axis=-1, keepdims=True) / total
+    spread = (weight * ((mean - centre) ** 2 - noise)).sum(axis=-1, keepdims=True) / total
+    factor = np.maximum(spread, 0.0) / np.maximum(np.maximum(spread, 0.0) + noise, 1e-300)
+    return np.where(weight > 0.0, centre + factor * (mean - centre), 0.0)
 
 
 def _inflation(totals: np.ndarray, draws: np.ndarray) -> np.ndarray:
@@ -640,20 +640,24 @@ def _inflation(totals: np.ndarray, draws: np.ndarray) -> np.ndarray:
     safe = np.where(weight > 0, weight, 1.0)
     confidence = np.clip(score / safe, 0.0, 1.0)
     share = np.clip((hits + 2.0 * confidence) / (safe + 2.0), 0.0, 1.0)
-    alone = share * (1.0 - share) + ((score - hits) / safe) ** 2
-    expected = _of_raters(squares[0], weight, alone) if squares else weight * alone
-    seen = (draws[..., 1] - draws[..., 2]).var(axis=0)
+    row_variance = share * (1.0 - share) + ((score - hits) / safe) ** 2
+    expected = (
+        _rater_variance(squares[0], weight, row_variance) if squares else weight * row_variance
+    )
+    observed = (draws[..., 1] - draws[..., 2]).var(axis=0)
     return np.sqrt(
-        np.clip(np.divide(expected, seen, out=np.ones_like(seen), where=seen > 0), 1.0, 1e6)
+        np.clip(
+            np.divide(expected, observed, out=np.ones_like(observed), where=observed > 0), 1.0, 1e6
+        )
     )
 
 
-def _of_raters(squares, weight, alone):
+def _rater_variance(squares, weight, row_variance):
     """Variance of the summed gaps of soft labels, from the squares seen and two rows of one label.
 
-    These two rows, of variance ``alone``, represent variation that few rows may hide.
+    These two rows, of variance ``row_variance``, represent variation that few rows may hide.
     """
-    return weight * (squares + 2.0 * alone) / (weight + 2.0)
+    return weight * (squares + 2.0 * row_variance) / (weight + 2.0)
 
 
 def _crossing(function: Any, target: float, steps: int = 40) -> float:

@@ -292,10 +292,10 @@ def prior_variance(score: np.ndarray, information: np.ndarray) -> float:
         np.log(VARIANCES[max(best - 1, 0)]),
         np.log(VARIANCES[min(best + 1, len(VARIANCES) - 1)]),
     )
-    found = scipy.optimize.minimize_scalar(
+    result = scipy.optimize.minimize_scalar(
         lambda v: loss(np.exp(v)), bounds=(low, high), method="bounded", options={"xatol": 1e-6}
     )
-    return float(np.exp(found.x))
+    return float(np.exp(result.x))
 
 
 def fit_families(
@@ -359,9 +359,9 @@ def held_out_scores(
 ) -> np.ndarray:
     """(n, C) leave-one-out fitted values, to first order."""
     pull = np.zeros_like(eta)
-    for family, found in zip(families, fitted, strict=True):
-        own = family.of_rows(found.spread)
-        pull += own if family.x is None else own * family.x[:, None]
+    for family, fit in zip(families, fitted, strict=True):
+        spread = family.of_rows(fit.spread)
+        pull += spread if family.x is None else spread * family.x[:, None]
     slope, curvature, _ = slopes(eta)
     return eta - pull * slope / np.maximum(1.0 - pull * curvature, 0.05)
 
@@ -389,12 +389,12 @@ class Shares:
     def losses(self, eta: np.ndarray, rows: Any) -> np.ndarray:
         """(m,) minus log likelihoods of some rows, whose logits are (m, C)."""
         p, hit = shares_of(eta), self.hit[rows]
-        own = (
+        likelihood = (
             np.where(hit[:, 0] == 1.0, p[:, 0], 1.0 - p[:, 0])
             if p.shape[1] == 1
             else (hit * p).sum(axis=1)
         )
-        return -np.log(np.maximum(own, FLOOR))
+        return -np.log(np.maximum(likelihood, FLOOR))
 
 
 @dataclass(frozen=True)
@@ -452,29 +452,33 @@ def boost(
     rate : float, share of a tree's values that is taken
     """
     n_members, n_outputs = len(starts), starts[0][1].shape[1]
-    objectives, eta = [one for one, _ in starts], [one.copy() for _, one in starts]
-    held, learned = (
+    objectives, eta = [start for start, _ in starts], [start.copy() for _, start in starts]
+    held_out, learned = (
         [np.flatnonzero((folds == k) == out) for k in range(n_members)] for out in (True, False)
     )
 
     def left_out() -> np.ndarray:
         losses = np.empty(len(folds))
-        for k, rows in enumerate(held):
+        for k, rows in enumerate(held_out):
             losses[rows] = objectives[k].losses(eta[k][rows], rows)
         return losses
 
     before = left_out()
     best, after, best_round, grown = float(weight @ before), before, 0, []
     for turn in range(most_rounds):
-        asked = _asked(len(codes), turn)
-        part = Growth(growth.depth, growth.penalty, growth.ordered[asked], growth.width)
+        columns = _columns_of_round(len(codes), turn)
+        part = Growth(growth.depth, growth.penalty, growth.ordered[columns], growth.width)
         for k in range(n_members):
             score, information = objectives[k].pull(eta[k])
             for c in range(n_outputs):
                 column, right, value, gain = grow_tree(
-                    codes[asked], weight * score[:, c], weight * information[:, c], learned[k], part
+                    codes[columns],
+                    weight * score[:, c],
+                    weight * information[:, c],
+                    learned[k],
+                    part,
                 )
-                column, value = asked[column], rate * np.clip(value, -1.0, 1.0)
+                column, value = columns[column], rate * np.clip(value, -1.0, 1.0)
                 eta[k][:, c] += value[leaves(codes, column, right)]
                 grown.append((column, right, value / n_members, gain, c))
         losses = left_out()
@@ -488,7 +492,7 @@ def boost(
     )
 
 
-def _asked(n_columns: int, turn: int) -> np.ndarray:
+def _columns_of_round(n_columns: int, turn: int) -> np.ndarray:
     """The columns that a round's trees may split."""
     if n_columns <= MOST_COLUMNS:
         return np.arange(n_columns)

@@ -171,7 +171,7 @@ def _sums_of_parts(
         for column in columns
     ]
     drawn = max(round(PARTS * float(share @ share) / float(total)), 1)
-    return np.concatenate([one.reshape(PARTS, n_groups).T for one in sums]), np.full(
+    return np.concatenate([table.reshape(PARTS, n_groups).T for table in sums]), np.full(
         PARTS, drawn / PARTS
     )
 
@@ -192,7 +192,7 @@ def _each_row(sets: list[tuple[np.ndarray, tuple[Any, ...]]], n_groups: int) -> 
 
 #: Mixed into every seed: data simulated with ``default_rng(0)`` must not share its numbers with a
 #: null drawn from seed 0.
-OWN = 0xCA11B8A7
+RANDOM_KEY = 0xCA11B8A7
 
 
 def null_generator(random_state: int) -> np.random.Generator:
@@ -200,7 +200,7 @@ def null_generator(random_state: int) -> np.random.Generator:
     None is returned unchanged.
     """
     return np.random.default_rng(
-        [OWN, random_state] if isinstance(random_state, int | np.integer) else random_state
+        [RANDOM_KEY, random_state] if isinstance(random_state, int | np.integer) else random_state
     )
 
 
@@ -276,8 +276,8 @@ def _grid(
     for t in stretch:
         truth = np.clip(score + t * direction, 0.0, 1.0)
         truths.append(error(truth))
-        again = np.random.default_rng(seed)
-        values = each_of(error, (draw_hits(truth, weight, again) for _ in range(n_draws)))
+        generator = np.random.default_rng(seed)
+        values = each_of(error, (draw_hits(truth, weight, generator) for _ in range(n_draws)))
         quantiles.append(np.quantile(values, [tail, 0.5, 1.0 - tail], method="weibull"))
     return np.maximum.accumulate(truths), np.maximum.accumulate(quantiles, axis=0)
 
@@ -317,12 +317,12 @@ def shared_share(score: np.ndarray, hit: np.ndarray, cluster: np.ndarray) -> flo
     start = np.flatnonzero(np.append(True, np.diff(cluster) > 0))
     size = np.diff(np.append(start, len(score)))
     later = np.repeat(start + size, size) - 1 - np.arange(len(score))
-    seen = (np.add.reduceat(residual, start) ** 2).sum() - (residual**2).sum()
+    observed = (np.add.reduceat(residual, start) ** 2).sum() - (residual**2).sum()
     # In ascending order each score is the minimum with all later ones.
     most = (
         2.0 * (score * later).sum() - (np.add.reduceat(score, start) ** 2).sum() + (score**2).sum()
     )
-    return float(np.clip(seen / most, 0.0, 1.0)) if most > 0.0 else 0.0
+    return float(np.clip(observed / most, 0.0, 1.0)) if most > 0.0 else 0.0
 
 
 def draw_shared_hits(
@@ -332,8 +332,8 @@ def draw_shared_hits(
     one common uniform number.
     """
     of_cluster = rng.random((n_draws, int(cluster.max()) + 1))[:, cluster]
-    own, together = rng.random((2, n_draws, len(score)))
-    return (np.where(together < np.sqrt(share), of_cluster, own) < score).astype(np.float64)
+    separate, together = rng.random((2, n_draws, len(score)))
+    return (np.where(together < np.sqrt(share), of_cluster, separate) < score).astype(np.float64)
 
 
 def hit_drawer(
@@ -441,9 +441,9 @@ def score_drawer(
         if pairs > 0.0 and squares > 0.0
         else 0.0
     )
-    own, shared = np.sqrt(1.0 - alike), np.sqrt(alike)
+    separate, shared = np.sqrt(1.0 - alike), np.sqrt(alike)
     return lambda rng: (
-        own * rng.standard_normal(n)[place] + shared * rng.standard_normal(len(size))[cluster]
+        separate * rng.standard_normal(n)[place] + shared * rng.standard_normal(len(size))[cluster]
     )
 
 
@@ -477,7 +477,7 @@ def table_codes(values: np.ndarray, weight: np.ndarray | None = None) -> np.ndar
     size = max(1, BLOCK_ENTRIES // max(values.shape[1], 1))
     starts = range(0, max(len(values), 1), size)
     blocks = [slice(start, start + size) for start in starts]
-    often = _often(weight, len(values))
+    often = _repetitions(weight, len(values))
     column = np.sum([often[b] @ _mixed(_bits(values[b])) for b in blocks], axis=0)
     rows = [_mixed(_bits(values[b]) + column).sum(axis=1, dtype=np.uint64) for b in blocks]
     return np.concatenate(rows)
@@ -500,7 +500,7 @@ def entry_codes(
     weight: np.ndarray | None = None,
 ) -> np.ndarray:
     """(n,) uint64, those of ``table_codes`` for a matrix of these entries and zeros."""
-    bits, (n, k), often = _bits(value), shape, _often(weight, shape[0])
+    bits, (n, k), often = _bits(value), shape, _repetitions(weight, shape[0])
     zero = _mixed(np.zeros(1, dtype=np.uint64))
     columns = np.full(k, often.sum(dtype=np.uint64)) * zero
     np.add.at(columns, column, (_mixed(bits) - zero) * often[row])
@@ -510,7 +510,7 @@ def entry_codes(
     return out
 
 
-def _often(weight: np.ndarray | None, n: int) -> np.ndarray:
+def _repetitions(weight: np.ndarray | None, n: int) -> np.ndarray:
     return np.ones(n, np.uint64) if weight is None else np.rint(weight).astype(np.uint64)
 
 
@@ -622,7 +622,7 @@ def content_seed(score: np.ndarray, loss: np.ndarray, weight: np.ndarray) -> int
     A fixed seed would draw the same ranks of every data set, at a level of its own.
     """
     # In single precision: last bits, which differ between processors, do not count.
-    codes = [row_codes(one.astype(np.float32)[:, None]) for one in (score, loss)]
+    codes = [row_codes(column.astype(np.float32)[:, None]) for column in (score, loss)]
     mean = np.average(uniform_of_rows(mixed_codes(*codes), 0), weights=weight)
     return round(10.0**DIGITS * float(mean))
 

@@ -178,15 +178,15 @@ def betting_p_values(
     which gain more from losses that vary less. No row decides a stake, so the order of the rows
     does not matter. ``weight`` (n,) are repetitions.
     """
-    starts, held = np.concatenate([[0], ends[:-1]]), slice(ends[-1])
+    starts, rows = np.concatenate([[0], ends[:-1]]), slice(ends[-1])
     logs = np.empty((len(STAKES), len(ends)))
     for row, share in zip(logs, STAKES, strict=True):
         row[:] = np.cumsum(
             np.add.reduceat(
-                weight[held] * np.log1p(share / (1.0 - risk) * (risk - loss[held])), starts
+                weight[rows] * np.log1p(share / (1.0 - risk) * (risk - loss[rows])), starts
             )
         )
-    n = np.cumsum(np.add.reduceat(weight[held], starts))
+    n = np.cumsum(np.add.reduceat(weight[rows], starts))
     # The critical mean of Hoeffding's bound, and the stake for it.
     mean = _largest_mean(n, risk, delta)
     first = np.clip(np.searchsorted(STAKES, (risk - mean) / risk), 0, len(STAKES) - 1)
@@ -218,9 +218,9 @@ def fixed_sequence(p_values: np.ndarray, delta: float, n_starts: int = 1) -> np.
     ``delta``, for any dependence of the p-values: an error rejects the first true one after a
     start.
     """
-    held = p_values <= delta / n_starts
+    rejected = p_values <= delta / n_starts
     starts = np.arange(n_starts) * len(p_values) // n_starts
-    failed = np.append(np.flatnonzero(~held), len(p_values))
+    failed = np.append(np.flatnonzero(~rejected), len(p_values))
     ends = failed[np.searchsorted(failed, starts)]
     runs = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
     return np.unique(np.concatenate(runs))
@@ -328,12 +328,12 @@ CAUTION, POWER, MORE, MOST = 0.5, 0.8, 1.15, 20
 @dataclass(frozen=True)
 class Blocks:
     """Rows by score, from the highest: distinct ``score`` (m,), numbers of rows ``covered`` and
-    summed loss ``lost`` down to each.
+    summed loss ``total_loss`` down to each.
     """
 
     score: np.ndarray
     covered: np.ndarray
-    lost: np.ndarray
+    total_loss: np.ndarray
     #: Whether every loss is 0 or 1.
     binary: bool
     #: The losses themselves and their repetitions in the order of the blocks, with the end of each
@@ -374,9 +374,9 @@ class Blocks:
         ``risk`` or more.
         """
         if test == "binomial":
-            return binomial_p_value(self.lost[places], self.covered[places], risk)
+            return binomial_p_value(self.total_loss[places], self.covered[places], risk)
         if test == "hoeffding_bentkus":
-            return hoeffding_bentkus(self.lost[places], self.covered[places], risk)
+            return hoeffding_bentkus(self.total_loss[places], self.covered[places], risk)
         return betting_p_values(self.loss, self.weight, self.ends[places], risk, delta)
 
     def reaching(self, counts: np.ndarray) -> np.ndarray:
@@ -501,7 +501,7 @@ def _turns(blocks: Blocks, least: float) -> list[int]:
     """Blocks before a further loss, and the last of all: only these can be the best; ``PLACES`` at
     most.
     """
-    places = np.append(np.flatnonzero(np.diff(blocks.lost) > 0.0), len(blocks.covered) - 1)
+    places = np.append(np.flatnonzero(np.diff(blocks.total_loss) > 0.0), len(blocks.covered) - 1)
     places = places[blocks.covered[places] >= min(least, blocks.n)]
     few = np.geomspace(1, len(places), PLACES).astype(int) - 1
     return places[few if len(places) > PLACES else slice(None)].tolist()
@@ -513,14 +513,14 @@ def rows_needed(blocks: Blocks, risk: float, delta: float, least: float) -> floa
     better than ``risk``.
     """
     places = _turns(blocks, least)
-    lost, covered = blocks.lost[places], blocks.covered[places]
-    rates = clopper_pearson(lost, covered, 2.0 * CAUTION - 1.0)[1]
+    total_loss, covered = blocks.total_loss[places], blocks.covered[places]
+    rates = clopper_pearson(total_loss, covered, 2.0 * CAUTION - 1.0)[1]
     better = rates < risk
     if not better.any():
         return math.inf
     shares, rates = covered[better] / blocks.n, rates[better]
     for n in blocks.n * MORE ** np.arange(1, MOST):
-        counts, parts = (np.array(one) for one in zip(*ladder(n, risk, delta), strict=True))
+        counts, parts = (np.array(values) for values in zip(*ladder(n, risk, delta), strict=True))
         counts, parts = counts[:, None], parts[:, None]
         errors = most_errors(counts, risk, parts)
         passed = binomial_p_value(np.maximum(errors, 0.0), counts, rates)
@@ -534,7 +534,7 @@ def upper_bound(blocks: Blocks, place: int, delta: float, test: Test) -> float:
     """The least mean loss that the rows down to this block alone reject at ``delta``."""
     if test == "binomial":
         return float(
-            clopper_pearson(blocks.lost[place], blocks.covered[place], 1.0 - 2.0 * delta)[1]
+            clopper_pearson(blocks.total_loss[place], blocks.covered[place], 1.0 - 2.0 * delta)[1]
         )
     at = np.array([place])
     fails = lambda risk: ~(blocks.p_values(at, risk, delta, test)[0] <= delta)  # noqa: E731
@@ -556,9 +556,11 @@ def _last_passed(
             end - 1 if not len(failed) else int(places[failed[0] - 1]) if failed[0] else begin - 1
         )
     # Only a block with an error can fail where the one before it did not.
-    asked = np.append(begin, begin + 1 + np.flatnonzero(np.diff(blocks.lost[begin:end]) > 0.0))
-    for at in range(0, len(asked), CHUNK):
-        places = asked[at : at + CHUNK]
+    candidates = np.append(
+        begin, begin + 1 + np.flatnonzero(np.diff(blocks.total_loss[begin:end]) > 0.0)
+    )
+    for at in range(0, len(candidates), CHUNK):
+        places = candidates[at : at + CHUNK]
         failed = np.flatnonzero(blocks.p_values(places, risk, delta, test) > delta)
         if len(failed):
             return int(places[failed[0]]) - 1

@@ -56,8 +56,8 @@ def variance_of_sum(
     if cluster.ndim > 1:
         cells = np.unique(cluster, axis=0, return_inverse=True)[1].ravel()
         both = variance_of_sum(deviations, cells, weight)[0]
-        one, other = (variance_of_sum(deviations, way, weight) for way in cluster.T)
-        return max(one[0] + other[0] - both, one[0], other[0]), min(one[1], other[1])
+        first, second = (variance_of_sum(deviations, labels, weight) for labels in cluster.T)
+        return max(first[0] + second[0] - both, first[0], second[0]), min(first[1], second[1])
     sums = np.bincount(cluster, weights=deviations)
     share = np.bincount(cluster, weights=weight) / weight.sum()
     if not share.max() < 1.0:
@@ -153,8 +153,8 @@ def group_worth(
     of = cells // (int(cluster.max()) + 1)
     mass, hits = np.bincount(cell, weights=weight), np.bincount(cell, weights=weight * hit)
 
-    def by_group(one: np.ndarray) -> np.ndarray:
-        return np.bincount(of, weights=one, minlength=n_groups)
+    def by_group(values: np.ndarray) -> np.ndarray:
+        return np.bincount(of, weights=values, minlength=n_groups)
 
     whole, rate = by_group(mass), by_group(hits)
     whole = np.where(whole > 0.0, whole, 1.0)
@@ -197,7 +197,7 @@ def ranked_worth(
         (weight * hit)[order],
     )
     ends = np.flatnonzero(np.append(np.diff(score) < 0.0, True))
-    hits, before = _so_far(part, cluster), np.cumsum(part)
+    hits, before = _sums_before(part, cluster), np.cumsum(part)
     if of_all:
         whole = np.bincount(cluster, weights=weight)
         sums = (
@@ -207,8 +207,10 @@ def ranked_worth(
             np.full(len(part), whole @ whole),
             before,
         )
-        return _in_ranks([np.full(len(ends), weight.sum()), *(one[ends] for one in sums)], level)
-    mass = _so_far(weight, cluster)
+        return _in_ranks(
+            [np.full(len(ends), weight.sum()), *(column[ends] for column in sums)], level
+        )
+    mass = _sums_before(weight, cluster)
     sums = (
         np.cumsum(weight),
         before,
@@ -217,10 +219,10 @@ def ranked_worth(
         np.cumsum(weight * (2.0 * mass + weight)),
         np.cumsum(part * np.divide(part, weight, out=np.zeros_like(part), where=weight > 0.0)),
     )
-    return _in_ranks([one[ends] for one in sums], level)
+    return _in_ranks([column[ends] for column in sums], level)
 
 
-def _so_far(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
+def _sums_before(values: np.ndarray, cluster: np.ndarray) -> np.ndarray:
     """The sum of the values of each row's cluster before the row, (n,)."""
     order = np.argsort(cluster, kind="stable")
     running = np.cumsum(values[order]) - values[order]
@@ -296,14 +298,14 @@ def between_variance(estimate: np.ndarray, variance: np.ndarray, method: str) ->
     grid = np.concatenate([[0.0], most * np.linspace(0.02, 2.0, GRID) ** 2])
     best = int(np.argmin([_restricted(t, estimate, variance) for t in grid]))
     low, high = grid[max(best - 1, 0)], grid[min(best + 1, GRID)]
-    found = scipy.optimize.minimize_scalar(
+    result = scipy.optimize.minimize_scalar(
         _restricted,
         args=(estimate, variance),
         bounds=(low, high),
         method="bounded",
         options={"xatol": 1e-10 * most},
     )
-    return 0.0 if _restricted(0.0, estimate, variance) <= found.fun else float(found.x)
+    return 0.0 if _restricted(0.0, estimate, variance) <= result.fun else float(result.x)
 
 
 def pooled_mean(estimate: np.ndarray, variance: np.ndarray, between: float) -> tuple[float, float]:
@@ -372,8 +374,8 @@ SPARSE = 4
 def dense(code: np.ndarray) -> tuple[np.ndarray, int]:
     """(numbers 0..G-1 of the codes (n,), whole numbers from 0, in their order; G)."""
     if code.max(initial=0) > SPARSE * len(code):
-        found, index = np.unique(code, return_inverse=True)
-        return index, len(found)
+        present, index = np.unique(code, return_inverse=True)
+        return index, len(present)
     number = np.cumsum(np.bincount(code) > 0) - 1
     return number[code], int(number[-1]) + 1
 

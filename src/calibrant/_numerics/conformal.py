@@ -68,17 +68,17 @@ def order_statistic(
     level: ArrayLike,
     *,
     shares: bool = False,
-    own: Any = 1.0,
+    new_mass: Any = 1.0,
 ) -> Any:
     """The ceil((n + 1) level)-th smallest of ascending scores, ``mass`` their cumulated numbers of
     rows; infinite where n is too small.
 
     With ``shares`` the masses are parts of clusters, n of them, or weights, and the least score is
-    taken that has (n + own) level of it at or below, ``own`` the mass of the new row.
+    taken that has (n + own) level of it at or below, ``new_mass`` the mass of the new row.
     """
     total = mass[-1] if len(mass) else 0.0
     rank = (
-        (total + own) * np.asarray(level) * (1.0 - ROUNDING)
+        (total + new_mass) * np.asarray(level) * (1.0 - ROUNDING)
         if shares
         else conformal_rank(total, level)
     )
@@ -114,10 +114,10 @@ def row_statistics(values: np.ndarray, weight: np.ndarray, level: float) -> np.n
     # Rounding must not keep the sum of all weights below itself.
     mass[:, -1] = total
     reached = mass >= (total + 1.0) * level * (1.0 - ROUNDING)
-    found = np.take_along_axis(
+    statistic = np.take_along_axis(
         values, np.take_along_axis(order, reached.argmax(axis=1)[:, None], 1), 1
     )[:, 0]
-    return np.where(reached.any(axis=1), found, np.inf)
+    return np.where(reached.any(axis=1), statistic, np.inf)
 
 
 def plus_promise(level: float, sizes: np.ndarray) -> float:
@@ -232,7 +232,7 @@ class _Regression:
             beta = _solved(
                 self.points[:size], self.scores[:size], self.weight[:size], left, self.level
             )
-            if size >= len(self.points) or (beta is not None and self._stay_beyond(size, beta)):
+            if size >= len(self.points) or (beta is not None and self._signs_hold(size, beta)):
                 return beta
             size *= 4
 
@@ -247,7 +247,7 @@ class _Regression:
             np.where(self.scores > self.points @ beta, self.level, self.level - 1.0) * self.weight
         )
 
-    def _stay_beyond(self, size: int, beta: np.ndarray) -> bool:
+    def _signs_hold(self, size: int, beta: np.ndarray) -> bool:
         return bool(
             (np.sign(self.bound[size:]) * (self.scores[size:] - self.points[size:] @ beta)).min()
             >= 0.0
@@ -261,10 +261,10 @@ def _solved(
     None where none do.
     """
     bounds = np.column_stack([(level - 1.0) * weight, level * weight])
-    found = scipy.optimize.linprog(
+    solution = scipy.optimize.linprog(
         -scores, A_eq=points.T, b_eq=total, bounds=bounds, method="highs-ds"
     )
-    return -found.eqlin.marginals if found.status == 0 else None
+    return -solution.eqlin.marginals if solution.status == 0 else None
 
 
 def on_grid(P: np.ndarray) -> np.ndarray:
@@ -276,10 +276,10 @@ def mass_of_labels(P: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.nd
     """For one class per row: (mass of more likely classes, mass of it and its ties, number at least
     as likely), (n,) each.
     """
-    own = P[np.arange(len(P)), labels]
-    more = own[:, None] < P
-    equal = np.count_nonzero(own[:, None] == P, axis=1)
-    return np.einsum("ij,ij->i", more, P), equal * own, np.count_nonzero(more, axis=1) + equal
+    p = P[np.arange(len(P)), labels]
+    more = p[:, None] < P
+    equal = np.count_nonzero(p[:, None] == P, axis=1)
+    return np.einsum("ij,ij->i", more, P), equal * p, np.count_nonzero(more, axis=1) + equal
 
 
 def mass_of_all(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -293,10 +293,10 @@ def mass_of_all(P: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     first = np.maximum.accumulate(np.where(fresh[:, :-1], place, 0), axis=1)
     last = np.minimum.accumulate(np.where(fresh[:, 1:], place, n_classes)[:, ::-1], axis=1)[:, ::-1]
     above = np.take_along_axis(total - ranked, first, axis=1)
-    found = above, np.take_along_axis(total, last, axis=1) - above, last + 1
+    parts = above, np.take_along_axis(total, last, axis=1) - above, last + 1
     back = np.empty_like(order)
     np.put_along_axis(back, order, place[None, :], axis=1)
-    above, tied, rank = (np.take_along_axis(part, back, axis=1) for part in found)
+    above, tied, rank = (np.take_along_axis(part, back, axis=1) for part in parts)
     return above, tied, rank
 
 
@@ -347,14 +347,14 @@ GAIN = 0.3
 
 def replace_sorted(rows: np.ndarray, old: np.ndarray, new: np.ndarray) -> None:
     """Replace one value in each ascending row of (J, W), in place; the rows remain sorted."""
-    for row, gone, come in zip(rows, old, new, strict=True):
-        i, j = int(row.searchsorted(gone)), int(row.searchsorted(come))
+    for row, leaving, entering in zip(rows, old, new, strict=True):
+        i, j = int(row.searchsorted(leaving)), int(row.searchsorted(entering))
         if i < j:
             row[i : j - 1] = row[i + 1 : j]
-            row[j - 1] = come
+            row[j - 1] = entering
         else:
             row[j + 1 : i + 1] = row[j:i]
-            row[j] = come
+            row[j] = entering
 
 
 def rank_within(n: int, level: float) -> int:

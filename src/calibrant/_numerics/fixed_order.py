@@ -88,11 +88,11 @@ def number_rows(values: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.
     order = np.lexsort(keys.T[::-1])
     fresh = np.append(True, (np.diff(keys[order], axis=0) != 0.0).any(axis=1))
     if values.shape[1] > FIRST and not fresh.all():
-        order, fresh = _by_the_rest(values, order, np.cumsum(fresh) - 1)
+        order, fresh = _order_ties(values, order, np.cumsum(fresh) - 1)
     return order, np.cumsum(fresh) - 1
 
 
-def _by_the_rest(
+def _order_ties(
     values: np.ndarray, order: np.ndarray, group: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(order, whether a row differs from the one before) once the other columns have had their

@@ -108,7 +108,7 @@ class _Block:
     into: np.ndarray
     lead: np.ndarray
     second: np.ndarray
-    own: np.ndarray
+    observed: np.ndarray
     top: np.ndarray
     hit: np.ndarray
     labels: np.ndarray
@@ -147,13 +147,15 @@ class _Block:
         u = _integrate(slopes[1], knots, self.moved, self.segment)
         u[self.top, rows] += self.lead @ slopes[0]
         u -= u[self.top, rows]
-        own = u[self.labels, rows]
+        label_score = u[self.labels, rows]
         np.exp(u, out=u)
         total = u.sum(axis=0)
         u /= total
         first = u[self.top, rows]
         mean, spread = self._moments(u, knots)
-        gradient = np.concatenate([(w * (first - self.hit)) @ self.lead, w @ (mean - self.own)])
+        gradient = np.concatenate(
+            [(w * (first - self.hit)) @ self.lead, w @ (mean - self.observed)]
+        )
         centre = np.concatenate([first[:, None] * self.lead, mean], axis=1)
         hessian = -(centre.T @ (w[:, None] * centre))
         m, led = len(knots) + 1, (w * first)[:, None] * self.lead
@@ -162,7 +164,7 @@ class _Block:
         hessian[:m, m:] += cross
         hessian[m:, :m] += cross.T
         hessian[m:, m:] += spread
-        return w @ (np.log(total) - own), gradient, hessian
+        return w @ (np.log(total) - label_score), gradient, hessian
 
     def _moments(self, P: np.ndarray, knots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Each row's mean features under P, (n, M + 1), and the weighted sum of their second

@@ -89,12 +89,12 @@ def row_products(scores: np.ndarray, values: np.ndarray, length: float) -> np.nd
     nodes, heights = (a.reshape(n, K * WIDTH) for a in _bumps(scores.ravel(), length))
     size = min(int(nodes.max() - nodes.min()) + 1, PERIOD)
     cell = nodes % size + size * np.arange(n)[:, None]
-    held = np.bincount(
+    deposits = np.bincount(
         cell.ravel(),
         weights=(heights * np.repeat(values, WIDTH, axis=1)).ravel(),
         minlength=n * size,
     )
-    return np.sum((held[cell] * heights).reshape(n, K, WIDTH), axis=2)
+    return np.sum((deposits[cell] * heights).reshape(n, K, WIDTH), axis=2)
 
 
 class Direct:
@@ -103,7 +103,7 @@ class Direct:
     def __init__(self, scores: np.ndarray, prior: np.ndarray, labels: np.ndarray) -> None:
         self.scores, self.prior = scores, prior
         self.points = scores.ravel()
-        self.own = np.arange(len(labels)) * scores.shape[1] + labels
+        self.label_index = np.arange(len(labels)) * scores.shape[1] + labels
 
     def expand(self, u: np.ndarray) -> np.ndarray:
         """From the points to the components, (..., P) -> (..., C)."""
@@ -130,10 +130,10 @@ class Direct:
 
     def at_label(self, u: np.ndarray) -> np.ndarray:
         """u at the true class's score, (C,) -> (n,)."""
-        return u[self.own]
+        return u[self.label_index]
 
     def at_label_back(self, bar: np.ndarray, out: np.ndarray) -> None:
-        np.add.at(out, self.own, bar)
+        np.add.at(out, self.label_index, bar)
 
 
 class Interpolated(Direct):
@@ -300,7 +300,7 @@ def latent(
 
 def bound(
     layout: Any,
-    log_prior_own: np.ndarray,
+    log_prior_label: np.ndarray,
     weight: np.ndarray,
     inducing: np.ndarray,
     hyper: Hyper,
@@ -318,7 +318,7 @@ def bound(
     L = cholesky(inducing, hyper)
     B, K = projection(layout.points, inducing, hyper, L)
     value, (g_bar, v_bar, B_bar, root_bar, direct), spread = expected(
-        layout, log_prior_own, weight, hyper, posterior, B, full
+        layout, log_prior_label, weight, hyper, posterior, B, full
     )
     B_bar += (
         np.outer(posterior.mean, g_bar) - 2.0 * B * v_bar + 2.0 * posterior.root @ (spread * v_bar)
@@ -336,7 +336,7 @@ def bound(
 
 def expected(
     layout: Any,
-    log_prior_own: np.ndarray,
+    log_prior_label: np.ndarray,
     weight: np.ndarray,
     hyper: Hyper,
     posterior: Posterior,
@@ -358,10 +358,10 @@ def expected(
     )
     if full:
         value, bars = _full_terms(
-            layout, log_prior_own, weight, g, v, layout.expand(B), hyper, posterior
+            layout, log_prior_label, weight, g, v, layout.expand(B), hyper, posterior
         )
     else:
-        value, bars = _diagonal_terms(layout, log_prior_own, weight, g, v, B, posterior)
+        value, bars = _diagonal_terms(layout, log_prior_label, weight, g, v, B, posterior)
     g_bar, v_bar, B_bar, root_bar, direct = bars
     B_bar = layout.collect(B_bar) if full else B_bar
     return (
@@ -373,7 +373,7 @@ def expected(
 
 def _diagonal_terms(
     layout: Any,
-    log_prior_own: np.ndarray,
+    log_prior_label: np.ndarray,
     weight: np.ndarray,
     g: np.ndarray,
     v: np.ndarray,
@@ -388,9 +388,9 @@ def _diagonal_terms(
     # sum s^2 v <= sum s v, except by the error of depositing on a grid, which the search would
     # exploit without end.
     counted = weight * (second < first)
-    value = weight @ (log_prior_own + layout.at_label(g) - g.max() - np.log(S)) + 0.5 * counted @ (
-        second - first
-    )
+    value = weight @ (
+        log_prior_label + layout.at_label(g) - g.max() - np.log(S)
+    ) + 0.5 * counted @ (second - first)
     S_bar = (-weight + counted * (0.5 * first - second)) / S
     first_bar, second_bar = (
         layout.sums_back(-0.5 * counted / S),
@@ -405,7 +405,7 @@ def _diagonal_terms(
 
 def _full_terms(
     layout: Any,
-    log_prior_own: np.ndarray,
+    log_prior_label: np.ndarray,
     weight: np.ndarray,
     g: np.ndarray,
     v: np.ndarray,
@@ -430,7 +430,7 @@ def _full_terms(
         + np.einsum("nm,nm->n", ra, ra)
     )
     value = weight @ (
-        log_prior_own + layout.at_label(g) - g.max() - np.log(S) + 0.5 * (second - first)
+        log_prior_label + layout.at_label(g) - g.max() - np.log(S) + 0.5 * (second - first)
     )
     a_bar = weight[:, None] * (ra @ posterior.root.T - a)
     aS = a_bar / S[:, None]

@@ -93,8 +93,8 @@ def best_of(begins: list[Fit], run: Any, steps: int) -> Fit:
     """Run each start for a few steps, the best one to the end; ``run(begin, max_steps)`` gives a
     Fit.
     """
-    tried = [run(begin, steps) for begin in begins]
-    leader = max(tried, key=lambda fit: fit.value)
+    fits = [run(begin, steps) for begin in begins]
+    leader = max(fits, key=lambda fit: fit.value)
     return leader if leader.status == "converged" else run(leader, 250)
 
 
@@ -153,7 +153,7 @@ class Packing:
 
 def maximise(
     layout: Any,
-    log_prior_own: np.ndarray,
+    log_prior_label: np.ndarray,
     weight: np.ndarray,
     begin: Fit,
     prior: Posterior,
@@ -177,7 +177,9 @@ def maximise(
         nonlocal best
         hyper, inducing, posterior = packing.unpack(x)
         try:
-            value, g = bound(layout, log_prior_own, weight, inducing, hyper, posterior, prior, full)
+            value, g = bound(
+                layout, log_prior_label, weight, inducing, hyper, posterior, prior, full
+            )
         except np.linalg.LinAlgError:
             return TOO_FAR, np.zeros_like(x)
         if not np.isfinite(value):
@@ -201,11 +203,11 @@ def maximise(
         )
     # Whether such a step is the last one depends on the last digits, so on the processor: then the
     # best point counts.
-    lost = not result.fun < TOO_FAR
-    value, x = best if lost else (float(result.fun), result.x)
+    diverged = not result.fun < TOO_FAR
+    value, x = best if diverged else (float(result.fun), result.x)
     hyper, inducing, posterior = packing.unpack(x)
     names = {0: "converged", 1: "max steps"}
-    status = names.get(2 if lost else result.status, "line search ended")
+    status = names.get(2 if diverged else result.status, "line search ended")
     return Fit(inducing, hyper, posterior, -value * total, status)
 
 
@@ -324,9 +326,9 @@ class Joint:
         points.
         """
         lattice = rng.standard_normal((PERIOD, n_draws))
-        own, wanted = rng.standard_normal((2, len(self.inducing), n_draws))
-        prior = self._prior(self.inducing, lattice) + np.sqrt(self.hyper.noise + JITTER) * own
-        pull = self.posterior.root @ wanted - np.linalg.solve(
+        noise, posterior_draws = rng.standard_normal((2, len(self.inducing), n_draws))
+        prior = self._prior(self.inducing, lattice) + np.sqrt(self.hyper.noise + JITTER) * noise
+        pull = self.posterior.root @ posterior_draws - np.linalg.solve(
             cholesky(self.inducing, self.hyper), prior
         )
         return Functions(
@@ -429,8 +431,8 @@ def radial(x: np.ndarray, points: np.ndarray, length: float) -> np.ndarray:
 def process_basis(x: np.ndarray, points: np.ndarray, length: float) -> Basis:
     """The process's features at x and their root."""
     values, vectors = np.linalg.eigh(radial(points, points, length))
-    kept = values > LEAST_EIGENVALUE * values[-1]
-    root = vectors[:, kept] / np.sqrt(values[kept])
+    mask = values > LEAST_EIGENVALUE * values[-1]
+    root = vectors[:, mask] / np.sqrt(values[mask])
     return Basis(radial(x, points, length) @ root, root)
 
 
@@ -478,25 +480,25 @@ def search(
     ]
     chosen = [(0.0, max(options)) for options in bases]
 
-    def found(kernels: list[tuple[float, float]]) -> Mode:
+    def mode_of(kernels: list[tuple[float, float]]) -> Mode:
         used = [
-            a * own[length].features
-            for (a, length), own in zip(kernels, bases, strict=True)
+            a * by_length[length].features
+            for (a, length), by_length in zip(kernels, bases, strict=True)
             if a > 0.0
         ]
         return mode(cells, np.column_stack([np.empty((len(cells.weight), 0)), *used]))
 
-    best = found(chosen)
+    best = mode_of(chosen)
     # Two inputs may explain the same variation: the first is refitted given the second.
     for j in [0, 1, 0][: 2 * len(points) - 1]:
         options = [(0.0, max(bases[j])), *product(AMPLITUDES, bases[j])]
-        tried = [found([*chosen[:j], option, *chosen[j + 1 :]]) for option in options]
-        leader = int(np.argmax([each.evidence for each in tried]))
-        taken = leader if tried[leader].evidence > tried[0].evidence + LEAST_GAIN else 0
-        chosen[j], best = options[taken], tried[taken]
+        modes = [mode_of([*chosen[:j], option, *chosen[j + 1 :]]) for option in options]
+        leader = int(np.argmax([each.evidence for each in modes]))
+        choice = leader if modes[leader].evidence > modes[0].evidence + LEAST_GAIN else 0
+        chosen[j], best = options[choice], modes[choice]
     left, weights = best.coefficients[1:], []
-    for (amplitude, length), own in zip(chosen, bases, strict=True):
-        root = amplitude * own[length].root
+    for (amplitude, length), by_length in zip(chosen, bases, strict=True):
+        root = amplitude * by_length[length].root
         size = root.shape[1] if amplitude else 0
         weights.append(root[:, :size] @ left[:size])
         left = left[size:]

@@ -145,8 +145,8 @@ def consistency(p: Any, n: Any, level: float = 0.95) -> tuple[np.ndarray, np.nda
 
     def smallest(q: Any) -> float:
         # The least whole number with P(count <= number) >= q; below 0 the inverse has no value.
-        found = np.ceil(np.nan_to_num(special.bdtrik(q, n, inner), nan=0.0) - 1e-9)
-        return np.clip(np.where(n * np.log1p(-inner) >= np.log(q), 0.0, found), 0.0, n) / n
+        count = np.ceil(np.nan_to_num(special.bdtrik(q, n, inner), nan=0.0) - 1e-9)
+        return np.clip(np.where(n * np.log1p(-inner) >= np.log(q), 0.0, count), 0.0, n) / n
 
     return np.minimum(smallest(tail), p), np.maximum(smallest(1.0 - tail), p)
 
@@ -167,14 +167,17 @@ def auroc_limits(
     separated with probability (1 - level) / 2 at most.
     """
     apart = [np.concatenate([first[0], second[0]]) == end for end in (1.0, 0.0)]
-    if any(one.all() for one in apart):
+    if any(end.all() for end in apart):
         away = (0.5 - 0.5 * level) ** (1.0 / min(first[1].sum(), second[1].sum()))
         return (away, 1.0) if apart[0].all() else (0.0, 1.0 - away)
-    (one, one_variance, size), (other, other_variance, rest) = _joined(*first), _joined(*second)
+    (mean, variance_of_mean, size), (other, other_variance, rest) = (
+        _joined(*first),
+        _joined(*second),
+    )
     # Either mean is the area; the half row moves that of the smaller side more, which is less
     # precise.
-    area = float(np.clip(one if size <= rest else other, 1e-12, 1.0 - 1e-12))
-    variance = (one_variance + other_variance) / (area * (1.0 - area)) ** 2
+    area = float(np.clip(mean if size <= rest else other, 1e-12, 1.0 - 1e-12))
+    variance = (variance_of_mean + other_variance) / (area * (1.0 - area)) ** 2
     low, high = normal_interval(np.log(area / (1.0 - area)), variance, level, min(size, rest))
     return float(special.expit(low)), float(special.expit(high))
 
@@ -328,10 +331,10 @@ def squared_limits(total: float, variance: np.ndarray, level: float = 0.95) -> t
     c, tail = variance @ variance / max(variance.sum(), 1e-300), 0.5 * (1.0 - level)
     if c == 0.0 or total / c > LARGEST_SQUARES:
         return float(np.sqrt(total)), float(np.sqrt(total))
-    freedom, seen = variance.sum() / c, total / c
-    some = special.chdtr(freedom, seen) > 1.0 - tail
-    low = special.chndtrinc(seen, freedom, 1.0 - tail) if some else 0.0
-    high = special.chndtrinc(max(seen, special.chdtri(freedom, 0.5)), freedom, tail)
+    freedom, ratio = variance.sum() / c, total / c
+    some = special.chdtr(freedom, ratio) > 1.0 - tail
+    low = special.chndtrinc(ratio, freedom, 1.0 - tail) if some else 0.0
+    high = special.chndtrinc(max(ratio, special.chdtri(freedom, 0.5)), freedom, tail)
     return float(np.sqrt(c * low)), float(np.sqrt(c * high))
 
 
@@ -374,9 +377,9 @@ def unseen_ends(
     with np.errstate(over="ignore", invalid="ignore"):
         variance = np.maximum(second - mean * mean, 0.0)
         cube = third - 3.0 * mean * variance - mean**3
-        seen = np.isfinite(cube) & (variance > ROUNDING * second)
-        tail = np.divide(cube, variance, out=np.zeros_like(mean), where=seen)
-        skew = np.divide(tail, np.sqrt(variance), out=np.zeros_like(mean), where=seen)
+        regular = np.isfinite(cube) & (variance > ROUNDING * second)
+        tail = np.divide(cube, variance, out=np.zeros_like(mean), where=regular)
+        skew = np.divide(tail, np.sqrt(variance), out=np.zeros_like(mean), where=regular)
     # The largest loss seen, if it alone is large; and how much larger an unseen one may be.
     most = NEARER + (FARTHEST - NEARER) * FEW_ROWS / np.maximum(n, FEW_ROWS)
     times = np.clip(skew * np.maximum(STRETCH, STEEPER * skew), 1.0, most)
@@ -411,7 +414,7 @@ def moved_limits(
     """
     n, sums = weight.sum(), np.array([weight @ power for power in powers(value + moves)])
     limits = limits_within(bounds, n, sums, (bounds[0], value + weight @ if_other / n), level)
-    return _as_of_few(bounds, n, value, limits, level)
+    return _widened_limits(bounds, n, value, limits, level)
 
 
 def ratio_limits(
@@ -431,7 +434,7 @@ def ratio_limits(
         np.stack([value, second + value**2, third + 3.0 * value * second + value**3], axis=-1)
         * n[..., None]
     )
-    return _as_of_few(
+    return _widened_limits(
         bounds,
         n,
         value,
@@ -440,7 +443,7 @@ def ratio_limits(
     )
 
 
-def _as_of_few(
+def _widened_limits(
     bounds: tuple[float, float],
     n: np.ndarray | float,
     value: np.ndarray | float,
@@ -484,7 +487,7 @@ def mean_tail(n: float, sums: np.ndarray, below: float, above: float) -> float:
     unseen, side = (below, -1.0) if mean > 0.0 else (above, 1.0)
     counts = side * (unseen - mean) > 0.0
     first, spread, skew = (
-        float(one) for one in _law(n, sums, unseen if counts else 0.0, float(counts))
+        float(moment) for moment in _law(n, sums, unseen if counts else 0.0, float(counts))
     )
     if not spread > 0.0:
         return 0.0 if first * mean > 0.0 else 0.5
@@ -493,31 +496,38 @@ def mean_tail(n: float, sums: np.ndarray, below: float, above: float) -> float:
 
 
 def _end(
-    n: np.ndarray | float, sums: np.ndarray, unseen: np.ndarray, one: np.ndarray | float, q: float
+    n: np.ndarray | float,
+    sums: np.ndarray,
+    unseen: np.ndarray,
+    n_unseen: np.ndarray | float,
+    q: float,
 ) -> np.ndarray | float:
-    first, spread, skew = _law(n, sums, unseen, one)
+    first, spread, skew = _law(n, sums, unseen, n_unseen)
     return first + spread * _quantile(q, skew)
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def _law(
-    n: np.ndarray | float, sums: np.ndarray, unseen: np.ndarray | float, one: np.ndarray | float
+    n: np.ndarray | float,
+    sums: np.ndarray,
+    unseen: np.ndarray | float,
+    n_unseen: np.ndarray | float,
 ) -> tuple[Any, ...]:
-    """(mean, standard deviation, skewness) of the mean of n rows and of ``one`` unseen row."""
-    rows = n + one
+    """(mean, standard deviation, skewness) of the mean of n rows and ``n_unseen`` unseen ones."""
+    rows = n + n_unseen
     first, second, third = (
-        quotient(sums[..., j] + one * unseen ** (j + 1), rows) for j in range(3)
+        quotient(sums[..., j] + n_unseen * unseen ** (j + 1), rows) for j in range(3)
     )
     variance = second - first * first
     variance = np.where(variance > ROUNDING * second, variance, 0.0)
     cube = third - 3.0 * first * variance - first**3
     # The variance of the Dirichlet mean, over rows + 1, is slightly smaller than the sample's.
     spread = np.sqrt(variance / np.maximum(rows - 1.0, 1.0))
-    own = (rows + 2.0) * variance**1.5
+    cubed = (rows + 2.0) * variance**1.5
     # The cubes of losses beyond 1e100 are not finite: their mean is treated as normal.
     skew = (
         2.0
         * np.sqrt(rows + 1.0)
-        * np.divide(cube, own, out=np.zeros_like(cube), where=np.isfinite(cube) & (own > 0.0))
+        * np.divide(cube, cubed, out=np.zeros_like(cube), where=np.isfinite(cube) & (cubed > 0.0))
     )
     return first, spread, skew

@@ -112,16 +112,20 @@ def near_isotonic_path(mean: Any, mass: Any) -> Any:
             when = np.where(gap * closing > 0.0, gap / closing, np.inf)
         step = when.min()
         value = value + step * slope
-        met = when <= step * (1.0 + 1e-12)
-        starts, value, centre, weight = _merge(starts, value, centre, weight, met)
+        joined = when <= step * (1.0 + 1e-12)
+        starts, value, centre, weight = _merge(starts, value, centre, weight, joined)
         yield starts, value, centre, weight
 
 
 def _merge(
-    starts: np.ndarray, value: np.ndarray, centre: np.ndarray, weight: np.ndarray, met: np.ndarray
+    starts: np.ndarray,
+    value: np.ndarray,
+    centre: np.ndarray,
+    weight: np.ndarray,
+    joined: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Join the neighbours that met; their common value and mean are weighted means."""
-    first = np.flatnonzero(np.append(True, ~met))
+    first = np.flatnonzero(np.append(True, ~joined))
     mass = np.add.reduceat(weight, first)
     return (
         starts[first],

@@ -235,7 +235,7 @@ def first_calm_width(
     """
     size = mass.shape[-1]
     width = first_width(mass)
-    found, tried = np.zeros(len(mass), dtype=bool), [[] for _ in mass]
+    calm, trials = np.zeros(len(mass), dtype=bool), [[] for _ in mass]
     active = np.arange(len(mass))
     while len(active):
         sums = gaussian_sums(transform[active], width[active], size, reflect)
@@ -243,11 +243,11 @@ def first_calm_width(
             fill_gaps(sums, mass[active], width[active], reflect)
         changes = sign_changes(confidence(sums, prior, rate[active]))
         for m, w, count in zip(active, width[active], changes, strict=True):
-            tried[m].append((float(w), int(count)))
-        found[active] = changes <= allowed
+            trials[m].append((float(w), int(count)))
+        calm[active] = changes <= allowed
         active = active[(changes > allowed) & (width[active] * RUNG <= 2.0 * (size - 1))]
         width[active] *= RUNG
-    return width, found, tried
+    return width, calm, trials
 
 
 def least_loss_width(
@@ -259,7 +259,7 @@ def least_loss_width(
     """
     size = mass.shape[-1]
     width, n = first_width(mass), mass.sum(axis=(1, 2))
-    best, least, tried = width.copy(), np.full(len(mass), np.inf), [[] for _ in mass]
+    best, least, trials = width.copy(), np.full(len(mass), np.inf), [[] for _ in mass]
     active = np.arange(len(mass))
     while len(active):
         sums = gaussian_sums(transform[active], width[active], size, reflect)
@@ -267,10 +267,10 @@ def least_loss_width(
         better = loss < least[active]
         best[active[better]], least[active[better]] = width[active[better]], loss[better]
         for m, w, value in zip(active, width[active], loss, strict=True):
-            tried[m].append((float(w), float(value)))
+            trials[m].append((float(w), float(value)))
         active = active[width[active] * RUNG <= 2.0 * (size - 1)]
         width[active] *= RUNG
-    return best, tried
+    return best, trials
 
 
 def _left_out_loss(
@@ -282,13 +282,13 @@ def _left_out_loss(
     floor = 0.5 / (mass.sum(axis=(1, 2)) + 1.0)[:, None]
     total = np.zeros(len(mass))
     for kind in (0, 1):
-        own = np.maximum(sums[:, kind] - 1.0, 0.0)
+        same_class = np.maximum(sums[:, kind] - 1.0, 0.0)
         other = sums[:, 1 - kind]
         share = rate if kind == 1 else 1.0 - rate
-        rest = own + other + prior
+        rest = same_class + other + prior
         p = np.where(
             rest > 0.0,
-            (own + prior * share[:, None]) / np.where(rest > 0.0, rest, 1.0),
+            (same_class + prior * share[:, None]) / np.where(rest > 0.0, rest, 1.0),
             share[:, None],
         )
         total -= (mass[:, kind] * np.log(np.clip(p, floor, 1.0 - floor))).sum(axis=1)

@@ -55,10 +55,10 @@ def stability(logits: np.ndarray, predicted: np.ndarray, scale: float, noise: st
         with np.errstate(over="ignore"):
             gaps /= scale
         # The grid of a label that is not the largest is longer; each row has its own grid.
-        behind, own = gaps.min(axis=1) < 0.0, out[rows]
+        behind, block = gaps.min(axis=1) < 0.0, out[rows]
         for kind in (behind, ~behind):
             if kind.any():
-                own[kind] = exact(gaps[kind])
+                block[kind] = exact(gaps[kind])
     return np.clip(out, 0.0, 1.0, out=out)
 
 
@@ -116,12 +116,12 @@ def sampled_stability(logits: np.ndarray, predicted: np.ndarray, noise: np.ndarr
         rows = slice(start, start + size)
         columns = np.ascontiguousarray(logits[rows].T, dtype=np.float64)
         label = predicted[rows]
-        own = columns[label, np.arange(len(label))]
-        noisy, kept = np.empty_like(columns), np.zeros(len(label))
+        label_logit = columns[label, np.arange(len(label))]
+        noisy, count = np.empty_like(columns), np.zeros(len(label))
         for draw in noise:
             np.add(columns, draw[:, None], out=noisy)
-            kept += noisy.max(axis=0) <= own + draw[label]
-        out[rows] = kept / len(noise)
+            count += noisy.max(axis=0) <= label_logit + draw[label]
+        out[rows] = count / len(noise)
     return out
 
 
@@ -141,8 +141,8 @@ def _row_blocks(shape: tuple[int, int], cells: int) -> list[Any]:
 def _gaps(logits: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """L_label - L_k in float64, infinite at the label itself."""
     rows = np.arange(len(logits))
-    own = logits[rows, predicted].astype(np.float64)
-    gaps = np.subtract(own[:, None], logits, dtype=np.float64)
+    label_logit = logits[rows, predicted].astype(np.float64)
+    gaps = np.subtract(label_logit[:, None], logits, dtype=np.float64)
     gaps[rows, predicted] = np.inf
     return gaps
 

@@ -18,9 +18,9 @@ from scipy import special
 from calibrant._numerics.normal_scores import DEGREES, TABLE, student_values
 
 __all__ = [
-    "Found",
     "Grid",
     "Parts",
+    "PartsFit",
     "Rows",
     "Smoothed",
     "constant_only",
@@ -63,11 +63,11 @@ class Grid:
     def variance_at_rows(self, covariance: np.ndarray) -> np.ndarray:
         """(n,) the variance at the rows of a function with this covariance at the points."""
         high, left = np.minimum(self.low + 1, len(self.points) - 1), 1.0 - self.share
-        own = np.diag(covariance)
+        variance = np.diag(covariance)
         return (
-            left * left * own[self.low]
+            left * left * variance[self.low]
             + 2.0 * left * self.share * covariance[self.low, high]
-            + self.share * self.share * own[high]
+            + self.share * self.share * variance[high]
         )
 
     def gram(self, weight: np.ndarray) -> np.ndarray:
@@ -232,7 +232,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Found:
+class PartsFit:
     """Values of both functions at their grid points, the unit of the first, degrees of freedom, and
     the status.
     """
@@ -244,7 +244,7 @@ class Found:
     status: str
 
 
-def fit_parts(rows: Rows, parts: Parts) -> Found:
+def fit_parts(rows: Rows, parts: Parts) -> PartsFit:
     """The fit of maximal evidence."""
     weight, m = rows.weight, len(rows.places.points)
     location, scale = (
@@ -284,7 +284,7 @@ def fit_parts(rows: Rows, parts: Parts) -> Found:
         ):
             status = "converged"
             break
-    return Found(location[1].values, scale, location[0], degrees, status)
+    return PartsFit(location[1].values, scale, location[0], degrees, status)
 
 
 def _moved_location(
@@ -300,23 +300,23 @@ def _moved_location(
     inverse = np.exp(-rows.scales.at_rows(scale))
     now = rows.shift(*location)
     pull, curve = _location_pull((rows.score - now) * inverse, degrees, parts.objective)
-    found = []
+    candidates = []
     for unit in range(len(rows.units)) if look else location[:1]:
         per = share * rows.units[unit] * inverse
-        asked = per * (pull + curve * now * inverse)
-        found.append(
+        target = per * (pull + curve * now * inverse)
+        candidates.append(
             (
                 unit,
                 _solve(
                     rows.places,
                     curve * per * rows.units[unit] * inverse,
-                    asked,
+                    target,
                     parts,
                     parts.location,
                 ),
             )
         )
-    return max(found, key=lambda one: one[1].evidence)
+    return max(candidates, key=lambda candidate: candidate[1].evidence)
 
 
 def _moved_scale(

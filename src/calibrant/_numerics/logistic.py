@@ -465,7 +465,7 @@ def profile_limits(
     """
     if plenty(hit, weight):
         return normal_interval(float(theta[place]), covariance[place, place], level)
-    own, other = design[:, place], design[:, 1 - place]
+    column, other = design[:, place], design[:, 1 - place]
     best = _log_likelihood(design @ theta, hit, weight)
     p = sigmoid(design @ theta)
     information = (design * (weight * p * (1.0 - p))[:, None]).T @ design
@@ -476,10 +476,10 @@ def profile_limits(
 
     def roots(value: float) -> tuple[float, float]:
         rest, curvature = _restricted(
-            own * value, other, hit, weight, start - (value - theta[place]) * slope
+            column * value, other, hit, weight, start - (value - theta[place]) * slope
         )
         r = np.sqrt(
-            max(2.0 * (best - _log_likelihood(own * value + other * rest, hit, weight)), 1e-12)
+            max(2.0 * (best - _log_likelihood(column * value + other * rest, hit, weight)), 1e-12)
         )
         return r, abs(value - theta[place]) * np.sqrt(whole / max(curvature, 1e-300))
 
@@ -556,12 +556,12 @@ def _ends(
         far = unit
         while far < FARTHEST * unit and within(far) < 0.0:
             far *= 2.0
-        found = (
+        distance = (
             scipy.optimize.brentq(within, NEAREST * unit, far, xtol=1e-9 * unit)
             if within(far) >= 0.0
             else np.inf
         )
-        ends.append(value + side * found * np.sqrt(dispersion))
+        ends.append(value + side * distance * np.sqrt(dispersion))
     return float(ends[0]), float(ends[1])
 
 

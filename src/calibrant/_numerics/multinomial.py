@@ -46,11 +46,11 @@ def class_inverses(
         blocks[k] *= total[k] / max(float(spread[rows, k].sum()), 1e-30)
     index = np.arange(X.shape[1])
     blocks[:, index, index] += double_ridge + 1e-5 * blocks[:, index, index].mean()
-    for k, own in enumerate(blocks):
+    for k, block in enumerate(blocks):
         # A quarter of the time of a general inverse.
-        factor, failed = scipy.linalg.lapack.spotrf(own.T)
+        factor, failed = scipy.linalg.lapack.spotrf(block.T)
         if failed:
-            blocks[k] = np.linalg.inv(own)
+            blocks[k] = np.linalg.inv(block)
         else:
             inverse = np.triu(scipy.linalg.lapack.spotri(factor)[0])
             blocks[k] = inverse + np.triu(inverse, 1).T
@@ -98,15 +98,17 @@ def vector_objective(
     P = np.empty_like(z, dtype=np.float64 if 2 * z.shape[1] <= DENSE_VECTOR else np.float32)
 
     def block(theta: np.ndarray, rows: Any) -> tuple[float, np.ndarray]:
-        own, x = labels[rows], z[rows]
-        loss, p = _softmax_loss(vector_logits(theta, x), own, weight[rows])
+        label, x = labels[rows], z[rows]
+        loss, p = _softmax_loss(vector_logits(theta, x), label, weight[rows])
         P[rows] = p
         share = weight[rows].astype(p.dtype)
         level = share @ p
         p *= x
-        said = np.stack([share @ p, level]).astype(np.float64)
-        true = [np.bincount(own, w, z.shape[1]) for w in (share * x[np.arange(len(x)), own], share)]
-        return loss, said - true
+        expected = np.stack([share @ p, level]).astype(np.float64)
+        true = [
+            np.bincount(label, w, z.shape[1]) for w in (share * x[np.arange(len(x)), label], share)
+        ]
+        return loss, expected - true
 
     def evaluate(theta: np.ndarray) -> tuple[float, np.ndarray, LazySolver]:
         value, gradient = _total(map_blocks(lambda rows: block(theta, rows), blocks))
@@ -180,11 +182,11 @@ def _softmax_loss(
     """(summed loss, softmax) of one block; overwrites ``logits``."""
     rows = np.arange(len(logits))
     logits -= logits.max(axis=1, keepdims=True)
-    own = logits[rows, labels].astype(np.float64)
+    label_logit = logits[rows, labels].astype(np.float64)
     np.exp(logits, out=logits)
     total = logits.sum(axis=1)
     logits /= total[:, None]
-    return float(weight @ (np.log(total.astype(np.float64)) - own)), logits
+    return float(weight @ (np.log(total.astype(np.float64)) - label_logit)), logits
 
 
 def _total(parts: list[tuple[float, np.ndarray]]) -> tuple[float, np.ndarray]:
@@ -251,10 +253,14 @@ def _vector_products(
         )
 
     def curvatures(rows: Any) -> tuple[float, np.ndarray]:
-        own = P[rows] * (1.0 - P[rows]) * weight[rows, None].astype(P.dtype)
-        own_z = own * z[rows]
+        curvature = P[rows] * (1.0 - P[rows]) * weight[rows, None].astype(P.dtype)
+        curvature_z = curvature * z[rows]
         return 0.0, np.stack(
-            [np.einsum("ij,ij->j", own_z, z[rows]), own_z.sum(axis=0), own.sum(axis=0)]
+            [
+                np.einsum("ij,ij->j", curvature_z, z[rows]),
+                curvature_z.sum(axis=0),
+                curvature.sum(axis=0),
+            ]
         ).astype(np.float64)
 
     aa, ab, bb = _total(map_blocks(curvatures, blocks))[1]
@@ -289,8 +295,8 @@ def _matrix_hessian(
         )
         out = -(products @ products.T)
         for k in range(n_classes):
-            own = slice(k * n_features, (k + 1) * n_features)
-            out[own, own] += (x * (w * p[k])) @ x.T
+            span = slice(k * n_features, (k + 1) * n_features)
+            out[span, span] += (x * (w * p[k])) @ x.T
         return 0.0, out
 
     small = [
@@ -320,9 +326,9 @@ def _matrix_products(
     """
     X, double_ridge = single
     curvature = weight * (1.0 - np.einsum("ij,ij->i", P, P))
-    kept = np.flatnonzero(curvature >= NEGLIGIBLE * curvature.mean())
-    X, P, w = X[kept], P[kept], weight[kept].astype(np.float32)
-    blocks = row_blocks(len(kept), max(BLOCK_ENTRIES // P.shape[1], 1))
+    informative = np.flatnonzero(curvature >= NEGLIGIBLE * curvature.mean())
+    X, P, w = X[informative], P[informative], weight[informative].astype(np.float32)
+    blocks = row_blocks(len(informative), max(BLOCK_ENTRIES // P.shape[1], 1))
 
     def block(direction: np.ndarray, rows: Any) -> tuple[float, np.ndarray]:
         change = _softmax_change(X[rows] @ direction, P[rows], w[rows, None])

@@ -244,17 +244,17 @@ class LazySolver:
     """A solver built at its first use: a line search needs values only."""
 
     def __init__(self, make: Callable[..., Any]) -> None:
-        self.make, self.made = make, None
+        self.make, self.solver = make, None
 
     def __call__(self, r: np.ndarray, relative: float) -> np.ndarray:
-        if self.made is None:
-            self.made = self.make()
-        return self.made(r, relative)
+        if self.solver is None:
+            self.solver = self.make()
+        return self.solver(r, relative)
 
     @property
     def near(self) -> Any:
         """Its replacement in similar searches, without the rows."""
-        return getattr(self.made, "near", self.made)
+        return getattr(self.solver, "near", self.solver)
 
 
 def preconditioned_solver(
@@ -293,16 +293,16 @@ def projected_newton(
     function is flat keep their start. A ``loose`` search begins near its end and makes the last
     step without evaluation: a Newton step from 1e-8 above the least is practically exact.
     """
-    begun = [
+    evaluated = [
         (objective(np.asarray(start, dtype=np.float64)), np.asarray(start, dtype=np.float64))
         for start in starts
     ]
-    (value, gradient, hessian), theta = min(begun, key=lambda pair: pair[0][0])
+    (value, gradient, hessian), theta = min(evaluated, key=lambda pair: pair[0][0])
     for _ in range(MAX_STEPS):
-        held = bounded & (theta <= 0.0) & (gradient > 0.0)
-        if held.any():
+        fixed = bounded & (theta <= 0.0) & (gradient > 0.0)
+        if fixed.any():
             step = np.zeros_like(theta)
-            step[~held] = -_solve(hessian[np.ix_(~held, ~held)], gradient[~held])
+            step[~fixed] = -_solve(hessian[np.ix_(~fixed, ~fixed)], gradient[~fixed])
         else:
             step = -_solve(hessian, gradient)
         # Along a face the quadratic model is exact to second order: a small enough decrease ends
@@ -312,10 +312,10 @@ def projected_newton(
             return (
                 end if loose else _nearer(objective, theta, end, gradient, bounded)
             ), "converged"
-        found = _projected_search(objective, theta, step, value, gradient, bounded)
-        if found is None:
+        result = _projected_search(objective, theta, step, value, gradient, bounded)
+        if result is None:
             return theta, "stalled"
-        theta, (value, gradient, hessian) = found
+        theta, (value, gradient, hessian) = result
     return theta, "max steps"
 
 

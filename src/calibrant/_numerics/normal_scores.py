@@ -198,17 +198,17 @@ def fit_shape(
     guard = _features(GUARD)[1]
     zero = np.zeros(features.shape[1])
     base = float(mass @ (0.5 * t * t))
-    found, evidence, statuses = [zero], [np.log(NONE) - base], [status]
+    modes, evidence, statuses = [zero], [np.log(NONE) - base], [status]
     start = zero
     for size in SIZES[1:]:
         x, status, value, hessian = _mode(t, mass, features, slopes, guard, size, start)
         start = x
-        found.append(x)
+        modes.append(x)
         statuses.append(status)
         logdet = np.linalg.slogdet(hessian * size * size)[1]
         evidence.append(np.log((1.0 - NONE) / (len(SIZES) - 1)) - value - 0.5 * logdet)
     share = np.exp(np.array(evidence) - max(evidence))
-    return share @ np.array(found) / share.sum(), next(
+    return share @ np.array(modes) / share.sum(), next(
         (s for s in statuses if s != "converged"), "converged"
     )
 
@@ -225,23 +225,25 @@ def _mode(
     total, prior = mass.sum(), 1.0 / (size * size)
 
     def parts(c: np.ndarray) -> tuple[Any, ...]:
-        u, slope, kept = t + features @ c, 1.0 + slopes @ c, 1.0 + guard @ c
-        if slope.min() <= 0.0 or kept.min() <= 0.0:
+        u, slope, guard_slope = t + features @ c, 1.0 + slopes @ c, 1.0 + guard @ c
+        if slope.min() <= 0.0 or guard_slope.min() <= 0.0:
             return np.inf, np.zeros_like(c), None
-        held = GUARDS / len(GUARD)
+        guard_weight = GUARDS / len(GUARD)
         value = (
-            mass @ (0.5 * u * u - np.log(slope)) - held * np.log(kept).sum() + 0.5 * prior * c @ c
+            mass @ (0.5 * u * u - np.log(slope))
+            - guard_weight * np.log(guard_slope).sum()
+            + 0.5 * prior * c @ c
         )
         gradient = (
             features.T @ (mass * u)
             - slopes.T @ (mass / slope)
-            - held * guard.T @ (1.0 / kept)
+            - guard_weight * guard.T @ (1.0 / guard_slope)
             + prior * c
         )
         hessian = (
             (features.T * mass) @ features
             + (slopes.T * (mass / slope**2)) @ slopes
-            + held * (guard.T / kept**2) @ guard
+            + guard_weight * (guard.T / guard_slope**2) @ guard
         )
         hessian.flat[:: len(c) + 1] += prior
         return value, gradient, hessian
@@ -327,10 +329,10 @@ def smallest_p(observed: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, flo
     size = np.abs(np.where(np.isfinite(every), every, 0.0)).max(axis=0)
     # Rounded, because sums that are equal but for their order must count as equal.
     every = np.round(every / np.where(size > 0.0, size, 1.0), DECIMALS)
-    less = np.column_stack([np.searchsorted(np.sort(one), one) for one in every.T])
-    own = 1.0 - less / len(every)
-    smallest = own.min(axis=1)
-    return own[0], float((smallest <= smallest[0]).mean())
+    less = np.column_stack([np.searchsorted(np.sort(column), column) for column in every.T])
+    p_values = 1.0 - less / len(every)
+    smallest = p_values.min(axis=1)
+    return p_values[0], float((smallest <= smallest[0]).mean())
 
 
 #: Below this both tails are 1 in float64, and the series would need more terms.

@@ -124,19 +124,19 @@ class Design:
         """The state after a whole block, and the last two of :meth:`ahead`."""
         q, sums, path, likelihood = self._path(state)
         theta, rate, B = state["theta"], state["rate"], likelihood.shape[1]
-        kept = np.exp2(-B * rate)
+        retained = np.exp2(-B * rate)
         forgets = (rate > 0.0)[:, None, None]
-        seen = state["information"] + self.information(theta[:, :, None], q, forgets)
-        gain = _gain(state, seen)
+        information = state["information"] + self.information(theta[:, :, None], q, forgets)
+        gain = _gain(state, information)
         theta = theta - (gain @ sums[:, :, -1:])[:, :, 0]
         mass = state["left"] + B
         new = {
             "theta": theta,
-            "information": kept[:, None, None] * seen,
+            "information": retained[:, None, None] * information,
             "gain": gain,
-            "pull": (1.0 - kept)[:, None] * ((theta - state["start"]) @ state["prior"]),
+            "pull": (1.0 - retained)[:, None] * ((theta - state["start"]) @ state["prior"]),
             "mass": mass,
-            "left": kept * (mass - HEADSTART) + HEADSTART,
+            "left": retained * (mass - HEADSTART) + HEADSTART,
         }
         return state | new, path[:, :, :-1], likelihood
 
@@ -446,13 +446,16 @@ class Cells:
 
     def learnt(self, state: State) -> tuple[State, np.ndarray, np.ndarray]:
         """The state after a whole block, and the last two of :meth:`ahead`."""
-        cell, kept = np.rint(self._place()).astype(np.intp), np.exp2(-len(self.y.T) * state["rate"])
+        cell, retained = (
+            np.rint(self._place()).astype(np.intp),
+            np.exp2(-len(self.y.T) * state["rate"]),
+        )
         new = {
-            name: kept[:, None] * (state[name] + np.bincount(cell, weight, len(CENTRES)))
+            name: retained[:, None] * (state[name] + np.bincount(cell, weight, len(CENTRES)))
             for name, weight in (("rows", None), ("hits", self.y[0]))
         }
         # Offsets keep the fits of the rates apart, in one call.
-        mass, offset = new["rows"] + ROWS, 2.0 * np.arange(len(kept))[:, None]
+        mass, offset = new["rows"] + ROWS, 2.0 * np.arange(len(retained))[:, None]
         mean = (new["hits"] + ROWS * state["start"]) / mass + offset
         fit = scipy.optimize.isotonic_regression(mean.ravel(), weights=mass.ravel()).x
         least = np.exp(-DEEPEST)
@@ -490,14 +493,14 @@ def begin_mixture(count: int, n_bins: int) -> State:
 
 
 def learn_block(
-    state: State, rows: Design | Cells, rule: str | None, wanted: bool
+    state: State, rows: Design | Cells, rule: str | None, with_predictions: bool
 ) -> tuple[State, np.ndarray]:
     """The state after a whole block, and the probabilities (k, B) before each row if wanted (else
     the outcomes).
     """
     new, path, likelihood = rows.learnt(state)
     out = rows.y
-    if wanted or rule is not None:
+    if with_predictions or rule is not None:
         out, bins = _mixed(state, rows, path, likelihood, rule)
         new |= bins
     new["rows_learnt"] = state["rows_learnt"] + likelihood.shape[1]

@@ -79,14 +79,14 @@ def recalibration_information(
     = a + b odds.
     """
     p = sigmoid(intercept + slope * odds)
-    held = share * p * (1.0 - p)
-    return float(held.sum()), float(held @ odds), float(held @ odds**2)
+    information = share * p * (1.0 - p)
+    return float(information.sum()), float(information @ odds), float(information @ odds**2)
 
 
 def slope_rows(information: tuple[float, float, float], standard_error: float) -> float:
     """Rows at which the slope, fitted with the intercept, has this standard error."""
-    both, mixed, own = information
-    return both / (standard_error**2 * (both * own - mixed**2))
+    intercept, mixed, slope = information
+    return intercept / (standard_error**2 * (intercept * slope - mixed**2))
 
 
 def offset_rows(information: tuple[float, float, float], standard_error: float) -> float:

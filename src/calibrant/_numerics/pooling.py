@@ -55,11 +55,11 @@ class Shares:
 
     design: np.ndarray
     shared: np.ndarray
-    own: np.ndarray
+    local: np.ndarray
 
     def scales(self, spreads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Standard deviations of the shared (f,) and of the own parameters (B,)."""
-        return np.append(spreads, 1.0)[self.shared], spreads[self.own]
+        return np.append(spreads, 1.0)[self.shared], spreads[self.local]
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Pooled:
         information: np.ndarray,
         shares: Shares,
         shared: np.ndarray,
-        own: np.ndarray,
+        local: np.ndarray,
     ) -> "Pooled":
         """Build from (G, E) gradients and (G, E, E) information at some parameters."""
-        X, B = shares.design, own.shape[1]
+        X, B = shares.design, local.shape[1]
         theta = X @ shared
-        theta[:, :B] += own
+        theta[:, :B] += local
         pull = gradient + np.einsum("gij,gj->gi", information, theta)
         bent = information @ X
         return cls(
@@ -103,24 +103,24 @@ class Pooled:
 
 
 def pooled_step(
-    model: Pooled, shared_scale: np.ndarray, own_scale: np.ndarray
+    model: Pooled, shared_scale: np.ndarray, local_scale: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """(shared parameters (f,), own ones (G, B), log marginal likelihood) at given spreads.
 
     The constant of the marginal likelihood is left out. A spread of 0 is allowed.
     """
-    t = own_scale[None, :, None] * own_scale[None, None, :]
-    M = np.eye(len(own_scale)) + t * model.D
-    right = np.concatenate([model.C, model.d[:, :, None]], axis=2) * own_scale[None, :, None]
-    solved = np.linalg.solve(M, right) * own_scale[None, :, None]
+    t = local_scale[None, :, None] * local_scale[None, None, :]
+    M = np.eye(len(local_scale)) + t * model.D
+    right = np.concatenate([model.C, model.d[:, :, None]], axis=2) * local_scale[None, :, None]
+    solved = np.linalg.solve(M, right) * local_scale[None, :, None]
     S = model.A + np.diag(shared_scale**-2.0)
     S = S - np.einsum("gbf,gbh->fh", model.C, solved[:, :, :-1], optimize=True)
     pull = model.a - np.einsum("gbf,gb->f", model.C, solved[:, :, -1])
     shared = np.linalg.solve(S, pull)
-    own = solved[:, :, -1] - solved[:, :, :-1] @ shared
-    fit = model.a @ shared + np.einsum("gb,gb->", model.d, own)
+    local = solved[:, :, -1] - solved[:, :, :-1] @ shared
+    fit = model.a @ shared + np.einsum("gb,gb->", model.d, local)
     volume = np.linalg.slogdet(S)[1] + np.linalg.slogdet(M)[1].sum()
-    return shared, own, 0.5 * float(fit - volume) - float(np.log(shared_scale).sum())
+    return shared, local, 0.5 * float(fit - volume) - float(np.log(shared_scale).sum())
 
 
 def best_spreads(
@@ -138,15 +138,15 @@ def best_spreads(
         return 0.5 * (trial[k] / USUAL) ** 2 - likelihood
 
     for k in free:
-        found = scipy.optimize.minimize_scalar(
+        result = scipy.optimize.minimize_scalar(
             loss,
             bounds=(np.log(SMALLEST), np.log(LARGEST)),
             args=(k,),
             method="bounded",
             options={"xatol": 0.02},
         )
-        if found.fun < loss(float(np.log(spreads[k])), k):
-            spreads[k] = np.exp(found.x)
+        if result.fun < loss(float(np.log(spreads[k])), k):
+            spreads[k] = np.exp(result.x)
     return spreads
 
 
@@ -167,8 +167,8 @@ def running_sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
     """(m,) sums over the options of each row up to each, whose bits depend on no other row."""
     out, size = values.copy(), np.diff(start)
     for k in range(1, int(size.max(initial=0))):
-        own = start[:-1][size > k] + k
-        out[own] += out[own - 1]
+        index = start[:-1][size > k] + k
+        out[index] += out[index - 1]
     return out
 
 
@@ -229,11 +229,11 @@ class RaggedRows:
     def slotted(self) -> list[tuple[int, np.ndarray, np.ndarray]]:
         """(group, its options with a slot, their rows within the group), for several slots."""
         row = np.repeat(np.arange(len(self.group)), self.size)
-        held = np.flatnonzero(self.slot > 0)
-        held = held[np.argsort(self.group[row[held]], kind="stable")]
-        own = self.group[row[held]]
-        ends = np.flatnonzero(np.diff(own, append=-1) != 0) + 1
-        parts = np.split(held, ends[:-1])
+        options = np.flatnonzero(self.slot > 0)
+        options = options[np.argsort(self.group[row[options]], kind="stable")]
+        group = self.group[row[options]]
+        ends = np.flatnonzero(np.diff(group, append=-1) != 0) + 1
+        parts = np.split(options, ends[:-1])
         return [
             (int(self.group[row[part[0]]]), part, np.unique(row[part], return_inverse=True)[1])
             for part in parts
@@ -241,14 +241,14 @@ class RaggedRows:
         ]
 
     def predictors(
-        self, shared: np.ndarray, own: np.ndarray, offset: np.ndarray
+        self, shared: np.ndarray, local: np.ndarray, offset: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(eta, its derivatives by v and by a), (m,) each, from (n,) a + b x and (G,) v and the
         offsets (G, n_slots + 1), the first of them 0.
         """
         slope = np.exp(np.clip(-shared, -STEEPEST, STEEPEST))
         steep = np.repeat(
-            np.exp(np.clip(-shared - own[self.group], -STEEPEST, STEEPEST)), self.size
+            np.exp(np.clip(-shared - local[self.group], -STEEPEST, STEEPEST)), self.size
         )
         if self.centre is None:
             eta = steep * self.l
@@ -336,20 +336,20 @@ class RaggedRows:
         whole = self.n_groups * (S + 1)
         if self.cumulative:
             after = np.append(P[1:], 1.0)
-            own = weight * f * f * (1.0 / P + 1.0 / after)
+            diagonal = weight * f * f * (1.0 / P + 1.0 / after)
             beside = -weight * f * np.append(f[1:], 0.0) / after
             beside[self.last] = 0.0
             # Neighbours may have one offset.
             same = np.append(self.slot[1:], 0) == self.slot
-            own = own + np.where(same, 2.0 * beside, 0.0)
+            diagonal = diagonal + np.where(same, 2.0 * beside, 0.0)
             apart = np.where(same, 0.0, beside)
             pairs = np.bincount(self.cell, apart, whole).reshape(-1, S + 1)[:, 1:-1]
             k = np.arange(S - 1)
             out[:, k, k + 1] = out[:, k + 1, k] = pairs
         else:
-            own = weight * P * (1.0 - P) if S == 1 else weight * P
+            diagonal = weight * P * (1.0 - P) if S == 1 else weight * P
         k = np.arange(S)
-        out[:, k, k] = np.bincount(self.cell, own, whole).reshape(-1, S + 1)[:, 1:]
+        out[:, k, k] = np.bincount(self.cell, diagonal, whole).reshape(-1, S + 1)[:, 1:]
         if not self.cumulative and S > 1:
             for group, part, row in self.slotted:
                 wide = np.zeros((row.max() + 1, S))
@@ -388,18 +388,18 @@ def exponential_weights(
 
 
 def stacking_weights(
-    own: np.ndarray, gram: np.ndarray | None, row_weight: np.ndarray
+    likelihood: np.ndarray, gram: np.ndarray | None, row_weight: np.ndarray
 ) -> np.ndarray:
     """Weights (J,) on the simplex with which a linear pool has the least mean score, a convex
     problem.
 
-    ``own`` is (J, n), the probability that each gives to the true class. The score is the log loss
-    where ``gram`` is None; else the Brier score, and ``gram`` (J, J) holds the weighted means over
-    rows of sum_k P_ik P_jk.
+    ``likelihood`` is (J, n), the probability that each gives to the true class. The score is the
+    log loss where ``gram`` is None; else the Brier score, and ``gram`` (J, J) holds the weighted
+    means over rows of sum_k P_ik P_jk.
     """
-    share, J = row_weight / row_weight.sum(), len(own)
-    loss = _log_loss(own, share) if gram is None else _brier(gram, own @ share)
-    one = {"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(J)}
+    share, J = row_weight / row_weight.sum(), len(likelihood)
+    loss = _log_loss(likelihood, share) if gram is None else _brier(gram, likelihood @ share)
+    simplex = {"type": "eq", "fun": lambda w: w.sum() - 1.0, "jac": lambda w: np.ones(J)}
     options = {"maxiter": 100, "ftol": 1e-9}
     result = scipy.optimize.minimize(
         loss,
@@ -407,17 +407,17 @@ def stacking_weights(
         jac=True,
         method="SLSQP",
         bounds=[(0.0, 1.0)] * J,
-        constraints=one,
+        constraints=simplex,
         options=options,
     )
     weights = np.clip(result.x, 0.0, None)
     return weights / weights.sum()
 
 
-def _log_loss(own: np.ndarray, share: np.ndarray) -> Any:
+def _log_loss(likelihood: np.ndarray, share: np.ndarray) -> Any:
     def loss(w: np.ndarray) -> tuple[float, np.ndarray]:
-        mixed = np.maximum(w @ own, 1e-300)
-        return -float(share @ np.log(mixed)), -own @ (share / mixed)
+        mixed = np.maximum(w @ likelihood, 1e-300)
+        return -float(share @ np.log(mixed)), -likelihood @ (share / mixed)
 
     return loss
 
@@ -467,11 +467,11 @@ def fit_monotone_additive(
         if decrease <= 1e-12 * (1.0 + abs(value)):
             status = "converged"
             break
-        found = _descend(theta, step, value, decrease, rows, penalty)
-        if found is None:
+        result = _descend(theta, step, value, decrease, rows, penalty)
+        if result is None:
             status = "stalled"
             break
-        theta, value = found
+        theta, value = result
     return theta[:d], float(theta[d]), theta[d + 1 :], status
 
 
@@ -530,19 +530,21 @@ def _quadratic_model(
     gradient = (
         np.concatenate([residual @ X, np.bincount(group, residual, n_groups)]) + penalty * theta
     )
-    own = np.bincount(group, curvature, n_groups) + penalty[p:]
+    diagonal = np.bincount(group, curvature, n_groups) + penalty[p:]
     cross = np.zeros((n_groups, p))
     present, first = np.unique(group, return_index=True)
     cross[present] = np.add.reduceat(bent, first, axis=0)
     top = np.diag(penalty[:p]) + X.T @ bent
     # The model in t = the new theta: half t' H t - pull' t.
     pull = (
-        np.concatenate([top @ theta[:p] + theta[p:] @ cross, cross @ theta[:p] + own * theta[p:]])
+        np.concatenate(
+            [top @ theta[:p] + theta[p:] @ cross, cross @ theta[:p] + diagonal * theta[p:]]
+        )
         - gradient
     )
-    shared = top - cross.T @ (cross / own[:, None])
-    solved = _bounded_minimum(shared, pull[:p] - cross.T @ (pull[p:] / own))
-    return gradient, np.concatenate([solved, (pull[p:] - cross @ solved) / own])
+    shared = top - cross.T @ (cross / diagonal[:, None])
+    solved = _bounded_minimum(shared, pull[:p] - cross.T @ (pull[p:] / diagonal))
+    return gradient, np.concatenate([solved, (pull[p:] - cross @ solved) / diagonal])
 
 
 def _bounded_minimum(hessian: np.ndarray, pull: np.ndarray) -> np.ndarray:

@@ -48,17 +48,17 @@ def nearest_of(
     nearest first.
     """
     low = low.copy()
-    found = []
+    positions = []
     for _ in range(k):
         j = int(low.argmin())
         if np.isposinf(low[j]):
             break
-        found.append(j)
+        positions.append(j)
         low[j] = np.inf
-    found = np.array(found, dtype=np.intp)
-    z = points.wide_rows(found) - query
-    near = _first(k, found, z, np.einsum("ij,ij->i", z, z))
-    more = np.flatnonzero(~(low > near[2][0] * ROOM)) if len(found) else found
+    positions = np.array(positions, dtype=np.intp)
+    z = points.wide_rows(positions) - query
+    near = _first(k, positions, z, np.einsum("ij,ij->i", z, z))
+    more = np.flatnonzero(~(low > near[2][0] * ROOM)) if len(positions) else positions
     for some in _read(more[~np.isposinf(low[more])], query, points):
         near = _first(k, *(np.concatenate(both) for both in zip(near, some, strict=True)))
     return near
@@ -149,10 +149,10 @@ def min_max(
     """(min over p of max over c of N(p, c), position of that p)."""
     near, _, dc = nearest_of(query, low_c, points, NEAR)
     best_rows, zp, dp = nearest_of(query, low_p, points)
-    found, full = int(best_rows[0]), 1
-    best = largest_bisector(query, found, zp[0], dp[0], low_c, points, duplicate)
+    best_row, full = int(best_rows[0]), 1
+    best = largest_bisector(query, best_row, zp[0], dp[0], low_c, points, duplicate)
     rows = np.flatnonzero(low_p < (np.sqrt(dc[0]) + 2.0 * max(best, 0.0)) ** 2 * ROOM)
-    rows = rows[rows != found]
+    rows = rows[rows != best_row]
     rows = rows[low_p[rows].argsort(kind="stable")]
     at, size, scanned = 0, FIRST_BLOCK, 1
     while at < len(rows) and low_p[rows[at]] < (np.sqrt(dc[0]) + 2.0 * max(best, 0.0)) ** 2 * ROOM:
@@ -167,11 +167,11 @@ def min_max(
                 full + 1,
             )
             if value < best:
-                best, found = value, int(some[i])
+                best, best_row = value, int(some[i])
         at, scanned, size = at + size, scanned + len(some), min(2 * size, LARGEST_BLOCK)
     if counts is not None:
         counts.append((full, scanned))
-    return best, found
+    return best, best_row
 
 
 def max_min(query: Any, low_p: Any, low_c: Any, points: Any, duplicate: Any) -> Any:
@@ -211,8 +211,11 @@ def distance_to_polyhedron(normals: np.ndarray, offsets: np.ndarray) -> np.ndarr
     if offsets.max(initial=0.0) <= 0.0:
         return np.zeros(normals.shape[1])
     lengths = np.linalg.norm(normals, axis=1)
-    kept = lengths > 0.0
-    normals, offsets = normals[kept] / lengths[kept, None], offsets[kept] / lengths[kept]
+    nonzero = lengths > 0.0
+    normals, offsets = (
+        normals[nonzero] / lengths[nonzero, None],
+        offsets[nonzero] / lengths[nonzero],
+    )
     unit = offsets.max()
     tall = np.vstack([normals.T, offsets / unit])
     orthogonal, square = np.linalg.qr(tall)
@@ -252,35 +255,37 @@ def _cell_distance(
         radius = float(np.sqrt(z @ z))
         if radius >= below:
             return np.inf
-        own = (z - p) @ (z - p)
+        squared = (z - p) @ (z - p)
         # Nearer to z than p is: no farther from the query than |z| + |z - p|.
-        maybe = np.flatnonzero(low_c <= (radius + np.sqrt(own)) ** 2 * ROOM)
+        maybe = np.flatnonzero(low_c <= (radius + np.sqrt(squared)) ** 2 * ROOM)
         maybe = np.setdiff1d(maybe, rows, assume_unique=True)
-        found, other, square = _nearer(query, z, own, TOLERANCE * (dp + own), maybe, points)
-        if not len(found):
+        new_rows, other, square = _nearer(
+            query, z, squared, TOLERANCE * (dp + squared), maybe, points
+        )
+        if not len(new_rows):
             return radius
-        rows, zc, dc = np.append(rows, found), np.vstack([zc, other]), np.append(dc, square)
+        rows, zc, dc = np.append(rows, new_rows), np.vstack([zc, other]), np.append(dc, square)
 
 
 def _nearer(
     query: np.ndarray,
     z: np.ndarray,
-    own: np.ndarray | float,
+    limit: np.ndarray | float,
     room: np.ndarray | float,
     maybe: np.ndarray,
     points: Any,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(positions, differences from the query, squares) of a few of the points at ``maybe``
-    nearer to query + z than ``own``, squared.
+    nearer to query + z than ``limit``, squared.
     """
     low = points.lower_squares((query + z)[None], maybe)[0]
-    order = np.flatnonzero(low < own)
+    order = np.flatnonzero(low < limit)
     order = maybe[order[low[order].argsort(kind="stable")]]
     for start in range(0, len(order), FEW):
         some = order[start : start + FEW]
         other = points.wide_rows(some) - query
         square = np.einsum("ij,ij->i", other, other)
-        gap = square - 2.0 * (other @ z) + z @ z - own
+        gap = square - 2.0 * (other @ z) + z @ z - limit
         worst = np.argsort(gap)[:ADDED]
         worst = worst[gap[worst] < -room]
         if len(worst):
@@ -301,7 +306,7 @@ def zone_radius(
     lower, first = min_max(query, low_p, low_c, points, duplicate)
     if np.isposinf(lower):
         return np.inf
-    best = _cell_distance(query, *_one(query, first, points), low_c, points, near, np.inf)
+    best = _cell_distance(query, *_difference(query, first, points), low_c, points, near, np.inf)
     rows = np.flatnonzero(low_p < (np.sqrt(dc[0]) + 2.0 * best) ** 2 * ROOM)
     rows = rows[rows != first]
     blocks = [rows[start : start + BLOCK] for start in range(0, len(rows), BLOCK)]
@@ -312,14 +317,14 @@ def zone_radius(
     for i in np.argsort(bound, kind="stable"):
         if bound[i] >= best:
             break
-        p, dp = _one(query, rows[i], points)
+        p, dp = _difference(query, rows[i], points)
         # Infinite for a twin that has no cell.
         if largest_bisector(query, rows[i], p, dp, low_c, points, duplicate) < best:
             best = min(best, _cell_distance(query, p, dp, low_c, points, near, best))
     return max(best, lower)
 
 
-def _one(query: np.ndarray, row: np.ndarray | int, points: Any) -> tuple[np.ndarray, float]:
+def _difference(query: np.ndarray, row: np.ndarray | int, points: Any) -> tuple[np.ndarray, float]:
     """(difference from the query, its square) of one point."""
     z = points.wide_rows(np.array([row]))[0] - query
     return z, z @ z
@@ -341,8 +346,8 @@ CLUSTER_STEPS = 10
 
 def _sample(rows_at: Any, n_rows: int, centre: np.ndarray) -> np.ndarray:
     """Evenly spaced rows as float64, centred."""
-    wanted = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_NUMBERS // len(centre)))
-    sample = rows_at(np.arange(0, n_rows, max(1, n_rows // wanted)))
+    size = min(SAMPLE_ROWS, max(FEWEST_ROWS, SAMPLE_NUMBERS // len(centre)))
+    sample = rows_at(np.arange(0, n_rows, max(1, n_rows // size)))
     sample -= centre
     return sample
 
@@ -490,12 +495,12 @@ def telling_features(rows_at: Any, n_rows: int, centre: np.ndarray, n_columns: i
     sample = _sample(rows_at, n_rows, centre)
     half = len(sample) // 2
     apart = np.abs(sample[:half] - sample[half : 2 * half])
-    seen, out = np.zeros((half, 1)), np.empty(n_columns, dtype=np.int64)
+    explained, out = np.zeros((half, 1)), np.empty(n_columns, dtype=np.int64)
     for i in range(n_columns):
-        gain = np.maximum(apart, seen).sum(axis=0)
+        gain = np.maximum(apart, explained).sum(axis=0)
         gain[out[:i]] = -1.0
         out[i] = gain.argmax()
-        seen = np.maximum(seen, apart[:, out[i], None])
+        explained = np.maximum(explained, apart[:, out[i], None])
     return out
 
 

@@ -164,19 +164,19 @@ def _rows(x: np.ndarray, mass: np.ndarray, grid: np.ndarray, width: np.ndarray) 
     def total(values: np.ndarray) -> np.ndarray:
         return (kernel * values).sum(axis=1, keepdims=True)
 
-    held = total(1.0)
-    centre = total(u) / held
+    mass_at = total(1.0)
+    centre = total(u) / mass_at
     line = u - centre
     spread = total(line**2)
     straight = spread > ROUNDING * total(u**2)
     spread = np.where(straight, spread, 1.0)
-    lean, level = total(u * line**2) / spread, spread / held
+    lean, level = total(u * line**2) / spread, spread / mass_at
     curve = (u - lean) * line - level
     bend = total(curve**2)
     curved = straight & (bend > ROUNDING * total(u**4))
     at_line = np.where(straight, -centre / spread, 0.0)
     at_curve = np.where(curved, (centre * lean - level) / np.where(curved, bend, 1.0), 0.0)
-    return kernel * (1.0 / held + at_line * line + at_curve * curve)
+    return kernel * (1.0 / mass_at + at_line * line + at_curve * curve)
 
 
 def weighted_quantile(values: np.ndarray, mass: np.ndarray, q: float) -> float:
@@ -191,7 +191,7 @@ def weighted_quantile(values: np.ndarray, mass: np.ndarray, q: float) -> float:
 # -- Splines ---------------------------------------------------------------------------------------
 
 
-def _tamed(cubes: np.ndarray, knots: np.ndarray) -> np.ndarray:
+def _linear_tails(cubes: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """Combinations of the cubes above each knot that are straight beyond the last, (n, q) -> (n,
     q - 2).
     """
@@ -201,14 +201,14 @@ def _tamed(cubes: np.ndarray, knots: np.ndarray) -> np.ndarray:
 
 def cube_weights(knots: np.ndarray, root: np.ndarray) -> np.ndarray:
     """(q, q - 2): the basis of :func:`curved_basis` is the cubes above each knot times this."""
-    return _tamed(np.eye(len(knots)), knots) @ root
+    return _linear_tails(np.eye(len(knots)), knots) @ root
 
 
 def _second_derivatives(knots: np.ndarray) -> np.ndarray:
     """Second derivatives of the functions at the knots, (q, q - 2); between them they are
     straight lines.
     """
-    return _tamed(6.0 * np.maximum(knots[:, None] - knots, 0.0), knots)
+    return _linear_tails(6.0 * np.maximum(knots[:, None] - knots, 0.0), knots)
 
 
 def penalty_root(knots: np.ndarray) -> np.ndarray:
@@ -231,7 +231,7 @@ def curved_basis(x: np.ndarray, knots: np.ndarray, root: np.ndarray) -> np.ndarr
 
     With 1 and x it spans all natural splines.
     """
-    return multiply_rows(_tamed(np.maximum(x[:, None] - knots, 0.0) ** 3, knots), root)
+    return multiply_rows(_linear_tails(np.maximum(x[:, None] - knots, 0.0) ** 3, knots), root)
 
 
 #: Harrell's quantiles of the scores, by the number of knots.
@@ -304,8 +304,8 @@ def _uncorrelated(design: np.ndarray, mass: np.ndarray) -> np.ndarray:
     apart.
     """
     _, size, turn = np.linalg.svd(design * np.sqrt(mass)[:, None], full_matrices=False)
-    held = size > 1e-9 * size[0]
-    return turn[held].T * (np.sqrt(mass.sum()) / size[held])
+    mask = size > 1e-9 * size[0]
+    return turn[mask].T * (np.sqrt(mass.sum()) / size[mask])
 
 
 def _firth(columns: np.ndarray, mean: np.ndarray, mass: np.ndarray) -> np.ndarray:
@@ -376,8 +376,8 @@ def interpolated_loess_errors(
         return (np.clip(curve, 0.0, 1.0) * effective + ADDED) / (effective + 2.0 * ADDED)
 
     def errors(curve: np.ndarray) -> np.ndarray:
-        kept = inside(curve)
-        return np.sqrt((kept * (1.0 - kept)) @ share.T)
+        clipped = inside(curve)
+        return np.sqrt((clipped * (1.0 - clipped)) @ share.T)
 
     return errors, inside
 

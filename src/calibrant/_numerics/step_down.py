@@ -34,7 +34,9 @@ def step_down(
         maxima.append(below[0])
         if of_share:
             above.append(
-                np.stack([len(bar) - np.searchsorted(np.sort(one), bar) for one in block.T], axis=1)
+                np.stack(
+                    [len(bar) - np.searchsorted(np.sort(draw), bar) for draw in block.T], axis=1
+                )
             )
     adjusted, in_order = (
         np.empty(len(observed)),
@@ -59,10 +61,10 @@ def share_adjusted(each: np.ndarray, above: np.ndarray) -> np.ndarray:
     """
     low, high = np.zeros(len(each), np.intp), np.full(len(each), len(each) - 1)
 
-    def expected(found: np.ndarray) -> np.ndarray:
+    def expected(index: np.ndarray) -> np.ndarray:
         return (
             2.0
-            * (1.0 + (above / (above + found[:, None] + 1.0)).sum(axis=1))
+            * (1.0 + (above / (above + index[:, None] + 1.0)).sum(axis=1))
             / (1.0 + above.shape[1])
         )
 

@@ -48,14 +48,14 @@ def increasing_root(
     value, slope = function(x)
     if value == 0.0 and slope <= 0.0:
         return x, "flat"
-    lower, upper, seen_negative, seen_positive = low, high, False, False
+    lower, upper, has_negative, has_positive = low, high, False, False
     for _ in range(max_steps):
         if value == 0.0:
             return x, "converged"
         if value < 0.0:
-            lower, seen_negative = x, True
+            lower, has_negative = x, True
         else:
-            upper, seen_positive = x, True
+            upper, has_positive = x, True
         if x >= high and value < 0.0:
             return high, "at upper bound"
         if x <= low and value > 0.0:
@@ -66,7 +66,7 @@ def increasing_root(
         if not lower < step < upper and not abs(step - x) <= tolerance * x:
             step = (
                 np.sqrt(lower * upper)
-                if seen_negative and seen_positive
+                if has_negative and has_positive
                 else _widen(x, value, low, high)
             )
         if abs(step - x) <= tolerance * x:
@@ -110,9 +110,9 @@ def inverse_temperature(
     if is_separable(logits, labels):
         # Smoothed targets add a constant to the gradient: epsilon * (own logit - mean logit),
         # averaged.
-        own = logits[np.arange(len(logits)), labels]
+        label_logits = logits[np.arange(len(logits)), labels]
         pull = (
-            float(weight @ (own - logits.mean(axis=1, dtype=np.float64)))
+            float(weight @ (label_logits - logits.mean(axis=1, dtype=np.float64)))
             / weight.sum()
             / (weight.sum() + 1.0)
         )
@@ -164,7 +164,7 @@ def _block(
     beta: float, logits: np.ndarray, labels: np.ndarray, weight: np.ndarray, dtype: type[Any]
 ) -> np.ndarray:
     z = np.subtract(logits, logits.max(axis=1, keepdims=True), dtype=dtype)
-    own = z[np.arange(len(z)), labels].astype(np.float64)
+    label_logits = z[np.arange(len(z)), labels].astype(np.float64)
     e = z * dtype(beta)
     np.exp(e, out=e)
     total = e.sum(axis=1).astype(np.float64)
@@ -180,8 +180,8 @@ def _block(
         second = e.sum(axis=1) / total
     return np.array(
         [
-            weight @ (np.log(total) - beta * own),
-            weight @ (first - own),
+            weight @ (np.log(total) - beta * label_logits),
+            weight @ (first - label_logits),
             weight @ np.maximum(second - first * first, 0.0),
         ]
     )
@@ -216,7 +216,7 @@ def tilts(beta: float, logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
     def block(rows: Any) -> None:
         z = np.subtract(logits[rows], logits[rows].max(axis=1, keepdims=True), dtype=dtype)
-        own = z[np.arange(len(z)), labels[rows]].astype(np.float64)
+        label_logits = z[np.arange(len(z)), labels[rows]].astype(np.float64)
         e = z * dtype(beta)
         np.exp(e, out=e)
         total = e.sum(axis=1).astype(np.float64)
@@ -229,7 +229,13 @@ def tilts(beta: float, logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
             moments.append(e.sum(axis=1) / total)
         second, third, fourth = moments
         out[rows] = np.column_stack(
-            [np.log(total) - beta * own, mean - own, second, third, fourth - 3.0 * second**2]
+            [
+                np.log(total) - beta * label_logits,
+                mean - label_logits,
+                second,
+                third,
+                fourth - 3.0 * second**2,
+            ]
         )
 
     map_blocks(block, row_blocks(len(logits), max(BLOCK_ENTRIES // logits.shape[1], 1)))

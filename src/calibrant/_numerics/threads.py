@@ -45,9 +45,9 @@ def get_threads() -> int:
         return 1
     if _state["limit"] is not None:
         return _state["limit"]
-    told = os.environ.get("CALIBRANT_THREADS", "")
-    if told.isdigit() and int(told) > 0:
-        return int(told)
+    setting = os.environ.get("CALIBRANT_THREADS", "")
+    if setting.isdigit() and int(setting) > 0:
+        return int(setting)
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )

@@ -109,10 +109,10 @@ def row_moves(
     ``place`` is the index of each row among the distinct confidences, ascending.
     """
     wrong = 1.0 - correct
-    covered, lost = (
+    covered, errors = (
         np.bincount(place, weights=mass)[::-1].cumsum() for mass in (weight, weight * wrong)
     )
-    before, step, rate, rest, logs = _runs(covered, lost)
+    before, step, rate, rest, logs = _runs(covered, errors)
     # Lower runs change through both ends, the run itself through its lower end and its rate.
     ends = np.append(0.0, rest[1:] * (1.0 / covered[1:] - 1.0 / before[1:]) - rate[1:] * logs[1:])
     any_row = (
@@ -120,7 +120,7 @@ def row_moves(
         - ends
         + rest / covered
         + rate * before / step * logs
-        - risk_coverage_area(covered, lost)
+        - risk_coverage_area(covered, errors)
     )
     wrong_row = 1.0 - before / step * logs + np.log(covered[-1] / covered)
     any_row, wrong_row = any_row[::-1][place], wrong_row[::-1][place]
@@ -241,15 +241,15 @@ def crossing_interval(
     places = np.unique(np.linspace(0, m, min(m, PLACES) + 1).astype(np.intp))
     hits, mass = np.add.reduceat(hits, places[:-1]), np.add.reduceat(mass, places[:-1])
     ends = np.append(UNSEEN, hits), np.append(UNSEEN, mass)
-    first = max(_likely(*ends, risk, level)[0] - 1, 0)
+    first = max(_likely_positions(*ends, risk, level)[0] - 1, 0)
     ends = np.append(hits, 0.0), np.append(mass, UNSEEN)
-    last = min(_likely(*ends, risk, level)[-1], len(places) - 1)
+    last = min(_likely_positions(*ends, risk, level)[-1], len(places) - 1)
     low = -np.inf if first == 0 else score[places[first - 1]]
     high = np.inf if last == len(places) - 1 else score[places[last + 1] - 1]
     return float(low), float(high)
 
 
-def _likely(hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> np.ndarray:
+def _likely_positions(hits: np.ndarray, mass: np.ndarray, risk: float, level: float) -> np.ndarray:
     """The positions 0..m at which the ratio does not reject the crossing."""
     below = _rising_likelihoods(hits, mass, risk)
     above = _rising_likelihoods((mass - hits)[::-1], mass[::-1], 1.0 - risk)[::-1]
@@ -284,10 +284,10 @@ def decision_loss(forecast: np.ndarray, share: np.ndarray, weight: np.ndarray) -
     low, high = np.minimum(forecast, share), np.maximum(forecast, share)
     pull = np.sign(share - forecast) * weight
     kink = np.unique(np.concatenate([forecast, share, [0.5]]))
-    begun, ended = (
+    starts, ends = (
         _running(end, pull, share, kink, side) for end, side in ((low, "right"), (high, "left"))
     )
-    mass, hits = begun - ended
+    mass, hits = starts - ends
     return max(
         float(((hits - kink * mass) / np.maximum(kink, 1.0 - kink)).max() / weight.sum()), 0.0
     )
@@ -397,22 +397,22 @@ def expected_f1(mass: np.ndarray, chosen: np.ndarray) -> tuple[float, np.ndarray
 
 
 def expected_auroc(
-    mass: np.ndarray, score: np.ndarray, own: float = 0.0
+    mass: np.ndarray, score: np.ndarray, self_pairs: float = 0.0
 ) -> tuple[float, np.ndarray]:
     """(value, (n, 2) derivatives) of the probability that a positive row has a higher score than a
     negative one; ties count half.
 
-    ``own`` is the sum of the products of both masses of each row that is one and the same row: a
-    row is not compared with itself.
+    ``self_pairs`` is the sum of the products of both masses of each row that is one and the same
+    row: a row is not compared with itself.
     """
     _, place = np.unique(score, return_inverse=True)
     at = np.array([np.bincount(place, weights=part) for part in mass.T])
     upto = np.cumsum(at, axis=1)
     below = upto[0] - 0.5 * at[0]
     above = upto[1, -1] - upto[1] + 0.5 * at[1]
-    pairs = float(upto[0, -1] * upto[1, -1]) - own
+    pairs = float(upto[0, -1] * upto[1, -1]) - self_pairs
     if not pairs > 0.0:
         return np.nan, np.zeros(mass.shape)
-    value = (float(mass[:, 1] @ below[place]) - 0.5 * own) / pairs
+    value = (float(mass[:, 1] @ below[place]) - 0.5 * self_pairs) / pairs
     first = (above[place] - value * upto[1, -1]) / pairs
     return value, np.column_stack([first, (below[place] - value * upto[0, -1]) / pairs])

@@ -103,12 +103,9 @@ def fit(
 
     refuse_existing(output, force, file)
     if output.suffix == ".json" and (data := read_any(file, columns)).domain in CERTIFIED:
-        CERTIFIED[data.domain](
-            *(data, output, force),
-            risk=max_error,
-            confidence=certainty,
-            calibrator=chosen(method, None, data, target=target),
-        )
+        calibrator = chosen(method, None, data, target=target)
+        promise: dict[str, Any] = {"risk": max_error, "confidence": certainty}
+        CERTIFIED[data.domain](data, output, force, **promise, calibrator=calibrator)
         return
     refuse_unused(
         "needs a table whose rules are certified by fit, and -o NAME.json", "max_error", "certainty"

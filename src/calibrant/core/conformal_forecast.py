@@ -255,7 +255,7 @@ class ConformalEnds:
         if self.own is not None and np.ndim(level):
             own = self.own[:, None]
         shares = self.unit == "clusters" or self.own is not None
-        return order_statistic(scores, mass, level, shares=shares, own=own)
+        return order_statistic(scores, mass, level, shares=shares, new_mass=own)
 
     def limited(
         self, low: np.ndarray, high: np.ndarray, level: float, n: float

@@ -190,7 +190,7 @@ class CellScores(Saved):
         rows for the level. With masses (n,) of new rows, (n, C).
         """
         limits = [
-            order_statistic(*self.part(cell), level, shares=self.shares, own=mass)
+            order_statistic(*self.part(cell), level, shares=self.shares, new_mass=mass)
             for cell in range(len(self.start) - 1)
         ]
         return np.array(limits, dtype=np.float64).T

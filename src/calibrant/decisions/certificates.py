@@ -87,7 +87,7 @@ def confidence_of(
         return None, record.confidence
     if isinstance(part, DomainCalibrator):
         part = require_calibrator(part, "signal")
-        return part, _by_fitted(part, record, "confidence_record")
+        return part, _fitted_result(part, record, "confidence_record")
     signal = require_signal(part)
     fitted = (
         signal
@@ -101,10 +101,10 @@ def probabilities_of(part: Signal | Calibrator | None, record: Predictions) -> n
     """Return (n, K) probabilities, calibrated by the fitted part if there is one."""
     if part is None:
         return record.probabilities
-    return _by_fitted(require_calibrator(part, "signal"), record, "predict_record")
+    return _fitted_result(require_calibrator(part, "signal"), record, "predict_record")
 
 
-def _by_fitted(part: Any, record: Predictions, method: str) -> np.ndarray:
+def _fitted_result(part: Any, record: Predictions, method: str) -> np.ndarray:
     """Return the result of a method of a fitted calibrator."""
     if not is_fitted(part):
         raise InputError(
@@ -248,7 +248,7 @@ def uncertified(search: Search) -> str:
             f" {search.delta ** (1.0 / blocks.n):.3g} at most; lower accepted_share, or pass more."
         )
     place, proved = best_place(blocks, search.delta, search.test, search.least)
-    loss, count = float(blocks.lost[place]), float(blocks.covered[place])
+    loss, count = float(blocks.total_loss[place]), float(blocks.covered[place])
     advice = _advice(search, place)
     if blocks.n < fewest:
         return too_few(blocks.n, fewest, search.risk, search.confidence, unit, advice)
@@ -273,7 +273,7 @@ def _evidence_message(search: Search, place: int, proved: float) -> str:
         return f"{would}: the tests begin at {search.starts[0][0]:,.0f} {search.unit}"
     begin, share = before[-1]
     index = int(np.searchsorted(search.blocks.covered, begin - 1e-9))
-    tested, loss = float(search.blocks.covered[index]), float(search.blocks.lost[index])
+    tested, loss = float(search.blocks.covered[index]), float(search.blocks.total_loss[index])
     most = allowed_errors(int(tested), search.risk, share)
     return (
         f"{would}: the test that leads there begins at {tested:,.0f} {search.unit}, which may hold"
@@ -284,14 +284,14 @@ def _evidence_message(search: Search, place: int, proved: float) -> str:
 
 def _advice(search: Search, place: int) -> str:
     blocks, unit = search.blocks, search.unit
-    allow = _allowed(search)
+    allow = _risk_advice(search)
     n_rows = rows_needed(blocks, search.risk, search.delta, search.least)
     if math.isfinite(n_rows):
         digit = 10.0 ** (math.floor(math.log10(n_rows)) - 1)
         rows = digit * math.ceil(n_rows / digit)
         return f"pass about {rows:,.0f} {unit} like these, or {allow}"
-    least = clopper_pearson(blocks.lost[place], blocks.covered[place], search.confidence)[0]
-    rate = blocks.lost / blocks.covered
+    least = clopper_pearson(blocks.total_loss[place], blocks.covered[place], search.confidence)[0]
+    rate = blocks.total_loss / blocks.covered
     if least > search.risk and (rate > search.risk).all():
         return (
             f"more {unit} would not help, because no part of them is better than that; {allow}, or"
@@ -303,7 +303,7 @@ def _advice(search: Search, place: int) -> str:
     )
 
 
-def _allowed(search: Search) -> str:
+def _risk_advice(search: Search) -> str:
     """Name the least risk that these rows certify, of two digits."""
 
     def certified(risk: float) -> bool:

@@ -70,7 +70,7 @@ class CostsOfDecisions(Shown, Result):
             " actions.",
             f"Costs of decisions on {self.n:g} rows",
             head=head,
-            rows=[[_written(action[name]) for name in names] for action in self.actions],
+            rows=[[_cell_text(action[name]) for name in names] for action in self.actions],
         )
 
 
@@ -175,7 +175,7 @@ class ExpectedCost(Saved):
         decisions: np.ndarray = expected.argmin(axis=1)
         if capacity is not None:
             require_count("capacity", capacity, 0)
-            action = self._limited(limited, expected.shape[1])
+            action = self._limited_action(limited, expected.shape[1])
             alternatives = expected.copy()
             alternatives[:, action] = np.inf
             saved = alternatives.min(axis=1) - expected[:, action]
@@ -248,7 +248,7 @@ class ExpectedCost(Saved):
     def _expected(self, record: Predictions) -> np.ndarray:
         return multiply_rows(record.probabilities, self._costs(record.n_classes).T)
 
-    def _limited(self, limited: int | Literal["abstain"] | None, count: int) -> int:
+    def _limited_action(self, limited: int | Literal["abstain"] | None, count: int) -> int:
         n_actions = count - (self.abstain is not None)
         if limited == "abstain" or (limited is None and self.abstain is not None):
             if self.abstain is None:
@@ -300,5 +300,5 @@ def _keys(key: ArrayLike, n: int) -> np.ndarray:
     return names
 
 
-def _written(value: object) -> str:
+def _cell_text(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -132,7 +132,7 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
         """
         self._check()
         if self.controls == "missed_labels":
-            values, labels = _several(P, "P"), _several(y, "y")
+            values, labels = _unit_columns(P, "P"), _unit_columns(y, "y")
             if labels.shape != values.shape or not np.isin(labels, (0.0, 1.0)).all():
                 raise InputError(
                     f"y must be 0 or 1 for each row and label, of shape {values.shape}; got shape"
@@ -190,7 +190,7 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
         row.
         """
         self._check()
-        grid, table = arrays.scores(parameters, "parameters"), _several(losses, "losses")
+        grid, table = arrays.scores(parameters, "parameters"), _unit_columns(losses, "losses")
         if table.shape[1] != len(grid) or (np.diff(grid) <= 0.0).any():
             raise InputError(
                 f"losses must have a column for each of the {len(grid)} ascending parameters; got"
@@ -213,10 +213,10 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
     def predict_set(self, P: ArrayLike) -> np.ndarray:
         """Return (n, K) booleans, whether each label is in the set of its row."""
         require_fitted(self, "parameter_")
-        self._of_predictions()
+        self._refuse_fit_losses()
         if self.controls == "missed_labels":
-            return _several(P, "P") >= -self.parameter_
-        self._only("top_k")
+            return _unit_columns(P, "P") >= -self.parameter_
+        self._require_control("top_k")
         values = read(P, inputs=self.inputs, classes=self.classes_).values
         first = np.argsort(-values, axis=1, kind="stable")[:, : int(self.parameter_)]
         sets = np.zeros(values.shape, dtype=bool)
@@ -226,8 +226,8 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
     def accept(self, P: ArrayLike, *, X: Any = None) -> np.ndarray:
         """Return (n,) booleans, whether each answer is accepted, for "accepted_and_wrong"."""
         require_fitted(self, "parameter_")
-        self._of_predictions()
-        self._only("accepted_and_wrong")
+        self._refuse_fit_losses()
+        self._require_control("accepted_and_wrong")
         return (
             confidence_of(self.signal_, read(P, inputs=self.inputs, classes=self.classes_, X=X))[1]
             > self.parameter_
@@ -252,11 +252,11 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
         require_share("risk", self.risk)
         require_option("controls", self.controls, [name for name in QUANTITIES if name != "given"])
 
-    def _only(self, controls: str) -> None:
+    def _require_control(self, controls: str) -> None:
         if self.controls != controls:
             raise InputError(f'this method needs controls="{controls}"; got "{self.controls}".')
 
-    def _of_predictions(self) -> None:
+    def _refuse_fit_losses(self) -> None:
         if self.quantity_ == "given":
             raise InputError(
                 "parameter_ was chosen by fit_losses among parameters of your own; got"
@@ -301,7 +301,7 @@ class ConformalRiskControl(Promised, Saved, BaseEstimator):
         self.quantity_: str = self.controls
 
 
-def _several(values: ArrayLike, name: str) -> np.ndarray:
+def _unit_columns(values: ArrayLike, name: str) -> np.ndarray:
     """(n, K) float64 numbers in [0, 1]."""
     out = arrays.to_array(values, name).astype(np.float64)
     if out.ndim != 2 or 0 in out.shape or not ((out >= 0.0) & (out <= 1.0)).all():
@@ -416,7 +416,7 @@ def certified_settings(
         and np.ndim(cast(Any, losses)[0]) == 2
     ):
         several = [*cast(Any, losses)]
-    tables = [_table(item) for item in several]
+    tables = [_loss_table(item) for item in several]
     risks = (
         [float(item) for item in cast(Any, risk)]
         if np.ndim(risk)
@@ -447,7 +447,7 @@ def certified_settings(
     )
 
 
-def _table(values: Any) -> np.ndarray:
+def _loss_table(values: Any) -> np.ndarray:
     table = to_array(values, "losses").astype(np.float64)
     if table.ndim != 2 or not table.size or (table < 0.0).any() or (table > 1.0).any():
         raise InputError(

@@ -217,7 +217,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
                 " alone, which shows no errors on the others; fit it on rows of every class, or"
                 " pass scores and losses to fit_scores."
             )
-        signal, score = self._scored(self.signal, record)
+        signal, score = self._signal_and_score(self.signal, record)
         loss, weight = 1.0 - record.pair(self.target)[1], repetitions(record.weights)
         # The predicted losses were learned from other rows.
         of_probabilities = signal is None or isinstance(signal, DomainCalibrator)
@@ -282,7 +282,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
     def accept_record(self, record: Predictions) -> np.ndarray:
         """Return the same for a validated record."""
         require_fitted(self, "classes_")
-        return self.accept_scores(self._scored(self.signal_, record)[1])
+        return self.accept_scores(self._signal_and_score(self.signal_, record)[1])
 
     def accept_scores(self, score: ArrayLike) -> np.ndarray:
         """Return (n,) booleans, whether each score is above the threshold."""
@@ -352,7 +352,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
                 " accepts nothing has no such share; leave one out."
             )
 
-    def _scored(
+    def _signal_and_score(
         self, part: Signal | Calibrator | None, record: Predictions
     ) -> tuple[Signal | Calibrator | None, np.ndarray]:
         """Return (the fitted part, the score of each row)."""
@@ -434,7 +434,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
         self.threshold_: float = math.inf if reason else below
         self.n_: float = blocks.n
         self.accepted_: float = 0.0 if reason else float(blocks.covered[place])
-        self.errors_: float = 0.0 if reason else float(blocks.lost[place])
+        self.errors_: float = 0.0 if reason else float(blocks.total_loss[place])
         self.bound_: float = math.nan if reason else upper_bound(blocks, place, failure, test)
         self.test_: Test = test
         self.unit_: Literal["rows", "clusters"] = unit
@@ -454,7 +454,7 @@ class SelectiveClassifier(Promised, Saved, BaseEstimator):
             return place, failure, uncertified(search)
         if self.recall is None:
             return place, failure, ""
-        hits = blocks.covered - blocks.lost
+        hits = blocks.covered - blocks.total_loss
         needed_hits = share_count(float(hits[-1]), delta, self.recall)
         if hits[place] >= needed_hits:
             return place, failure, ""

@@ -194,7 +194,7 @@ def decision_threshold(
     0.2
     """
     require_level(level)
-    risk = _risk(
+    risk = _risk_of_costs(
         cost_false_positive=cost_false_positive,
         cost_true_negative=cost_true_negative,
         cost_false_negative=cost_false_negative,
@@ -244,7 +244,7 @@ def decision_threshold(
     )
 
 
-def _risk(**costs: float) -> float:
+def _risk_of_costs(**costs: float) -> float:
     """The risk from which on acting is expected to cost less: of a false positive, a true negative,
     a false negative and a true positive.
     """
@@ -534,7 +534,8 @@ class NeymanPearsonClassifier(Promised, Saved, BaseEstimator):
             ends[name] = (
                 end
                 if rate is None
-                else side * _end(side * values, times, rate, delta, self.confidence, self.unit_)
+                else side
+                * _threshold(side * values, times, rate, delta, self.confidence, self.unit_)
             )
         high, low = ends["false_positive_rate"], ends["false_negative_rate"]
         if len(limits) == 1:
@@ -563,7 +564,7 @@ def _rows(
     return score[kind][rows], np.ones(len(rows))
 
 
-def _end(
+def _threshold(
     values: np.ndarray, times: np.ndarray, rate: float, delta: float, confidence: float, unit: str
 ) -> float:
     """Return the smallest value that at most a share ``rate`` of all exceed."""

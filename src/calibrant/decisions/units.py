@@ -81,19 +81,19 @@ class Unit:
         order = np.lexsort((wrong.sum(axis=1), above.sum(axis=1), mass, index))
         first = np.searchsorted(index[order], np.arange(len(items)))
         part = (mass / top)[order, None]
-        used, lost = (np.add.reduceat(part * x[order], first, axis=0) for x in (above, wrong))
+        used, errors = (np.add.reduceat(part * x[order], first, axis=0) for x in (above, wrong))
         largest = int(heavy[0]) if len(heavy) == 1 else None
         # Items that are drawn by mass, and rows by mass in them, are draws of the population.
         drawn_by = above.sum(axis=1), wrong.sum(axis=1), mass
         rows = one_of_each(index, *drawn_by)
         uniform = np.random.default_rng(content_seed(*drawn_by) + 1).random(len(items))
-        taken = uniform * top < whole * (1.0 + SAME)
-        rows = rows[taken & (np.arange(len(items)) != largest)]
+        selected = uniform * top < whole * (1.0 + SAME)
+        rows = rows[selected & (np.arange(len(items)) != largest)]
         drawn = cls(above[rows] * 1.0, wrong[rows] * 1.0, float(len(rows)))
         count = len(item) if over == "rows" else len(items)
         equal = total**2 / float(mass @ mass)
         figures = (count * top / total, len(item) * top / total, equal, largest)
-        return cls(used, lost, total / top, drawn, *figures)
+        return cls(used, errors, total / top, drawn, *figures)
 
     @property
     def m(self) -> np.ndarray:
@@ -112,12 +112,12 @@ class Unit:
         order of the tests.
         """
         bets = bool(self.by_bets(risk, 1.0 - confidence, share)[at])
-        one = self if bets or self.drawn is None else self.drawn
-        m, e = float(one.m[at]), float(one.e[at])
+        unit = self if bets or self.drawn is None else self.drawn
+        m, e = float(unit.m[at]), float(unit.e[at])
         bound = min(float(clopper_pearson(e, m, 2.0 * confidence - 1.0)[1]), risk)
         test = f"bets on {len(self.used):,} items" if bets else "exact binomial"
-        test += "" if one is self else f" of one row of each of {len(one.used):,} items"
-        n, m, e = (one.scale * mass for mass in (one.n, m, e))
+        test += "" if unit is self else f" of one row of each of {len(unit.used):,} items"
+        n, m, e = (unit.scale * mass for mass in (unit.n, m, e))
         return Certificate(n, m, e, risk, bound, confidence, f"{test}, {how}", OVER[over])
 
     def p_values(self, risk: float, delta: float, share: np.ndarray) -> np.ndarray:
@@ -161,8 +161,8 @@ class Unit:
         weight, ends = np.ones(len(loss)), np.array([len(loss)])
         if self.largest is not None:
             loss[self.largest] = np.maximum(loss[self.largest], risk)
-        found = [betting_p_values(own, weight, ends, risk, delta)[0] for own in loss.T]
-        return np.array(found)
+        p_values = [betting_p_values(losses, weight, ends, risk, delta)[0] for losses in loss.T]
+        return np.array(p_values)
 
 
 class Claim(NamedTuple):

@@ -383,10 +383,10 @@ class DrawnCurve(Drawn, Generic[Curve]):
         """Compute and draw from an existing record; takes the options of the function of the
         numbers, a title and axes.
         """
-        return cls._drawn(cls._numbers.of(record, **options), name, ax, options)
+        return cls._plotted(cls._numbers.of(record, **options), name, ax, options)
 
     @classmethod
-    def _drawn(cls, curve: Any, name: str | None, ax: Any, options: dict[str, Any]) -> Self:
+    def _plotted(cls, curve: Any, name: str | None, ax: Any, options: dict[str, Any]) -> Self:
         # The legend says the level of the intervals, whose default is that of the functions.
         return cls(curve, name=name).plot(ax, **{"level": 0.95, "band": 0.95, **options})
 
@@ -407,7 +407,7 @@ class DrawnClassCurve(DrawnCurve[Curve]):
         """Compute and draw; takes the options of the function of the numbers (See Also), a title
         and axes.
         """
-        return cls._drawn(cls._numbers(y_true, P, **options), name, ax, options)
+        return cls._plotted(cls._numbers(y_true, P, **options), name, ax, options)
 
 
 class DrawnForecastCurve(DrawnCurve[Curve]):
@@ -427,4 +427,4 @@ class DrawnForecastCurve(DrawnCurve[Curve]):
         """Compute and draw; takes the options of the function of the numbers (See Also), a title
         and axes.
         """
-        return cls._drawn(cls._numbers(y_true, mean, std, **options), name, ax, options)
+        return cls._plotted(cls._numbers(y_true, mean, std, **options), name, ax, options)

@@ -55,8 +55,8 @@ def refit_gain(sums: np.ndarray, kind: str = "re-fit", over: str | None = None) 
     score = np.clip(total / n, 0.0, 1.0)
 
     def gain(counts: np.ndarray) -> np.ndarray:
-        gains = _gain_of(score, _refitted(score, counts, kind))
-        return gains if over is None else gains - _gain_of(score, _refitted(score, counts, over))
+        gains = _gain_of(score, _refit(score, counts, kind))
+        return gains if over is None else gains - _gain_of(score, _refit(score, counts, over))
 
     return _out_of_fold(np.concatenate([hits, n - hits]), gain)
 
@@ -68,7 +68,7 @@ def reweighted_gain(earlier: np.ndarray, sums: np.ndarray) -> Gain:
     n, total, hits = sums[(earlier[:, 0] > 0.0) & (sums[:, 0] > 0.0)].T
     before, total_before, hits_before = earlier[(earlier[:, 0] > 0.0) & (sums[:, 0] > 0.0)].T
     counts = np.concatenate([hits_before, before - hits_before]) * np.tile(n / before, 2)
-    new = _refitted(
+    new = _refit(
         np.clip(total_before / before, 0.0, 1.0), counts, "re-fit", points=np.clip(total / n, 0, 1)
     )
     gains, observed = _gain_of(np.clip(total / n, 0.0, 1.0), new), np.concatenate([hits, n - hits])
@@ -76,7 +76,7 @@ def reweighted_gain(earlier: np.ndarray, sums: np.ndarray) -> Gain:
     return mean, float(np.sqrt(observed @ (gains - mean) ** 2) / observed.sum())
 
 
-def _refitted(
+def _refit(
     score: np.ndarray, counts: np.ndarray, kind: str, points: np.ndarray | None = None
 ) -> np.ndarray:
     """Return the probabilities after a fit on hits and misses of each score (2 B,)."""
@@ -291,12 +291,12 @@ class PitClaim:
         """Return (T, L, 3) rows, and the stated and observed rows below each level, of T
         batches.
         """
-        return _below(spread(batches, self.levels), self.levels)
+        return _level_sums(spread(batches, self.levels), self.levels)
 
     def redrawn(self, sums: np.ndarray, n_draws: int) -> np.ndarray:
         """Return (n_draws, L, 3) seeded resamples of the sums for the calibration error."""
         cells = spread(sums, self.levels)
-        return _below(redrawn_counts(cells[None], self.levels, n_draws, 0)[:, 0], self.levels)
+        return _level_sums(redrawn_counts(cells[None], self.levels, n_draws, 0)[:, 0], self.levels)
 
     def refit_gain(self, sums: np.ndarray, kind: str = "re-fit", over: str | None = None) -> Gain:
         """Return (gain in log probability a row of a re-fit on these rows, its standard error), out
@@ -323,6 +323,6 @@ class PitClaim:
         return f"{intervals} hold {coverage} of the outcomes, and {lower} are below the {quantile}"
 
 
-def _below(cells: np.ndarray, levels: np.ndarray) -> np.ndarray:
+def _level_sums(cells: np.ndarray, levels: np.ndarray) -> np.ndarray:
     n, below = cells.sum(axis=-1, keepdims=True), np.cumsum(cells, axis=-1)[..., :-1]
     return np.stack(np.broadcast_arrays(n, n * levels, below), axis=-1)

@@ -123,7 +123,7 @@ def class_estimate(
     expected = np.sum(chance * slope[n:], axis=1)
     # Where nothing is unknown, rounding may fall below 0.
     unknown = np.maximum(np.sum(chance * slope[n:] ** 2, axis=1) - expected**2, 0.0)
-    return _shrunk(
+    return _corrected_estimate(
         plain,
         corrected - plain,
         before,
@@ -141,7 +141,7 @@ def value_of_labelled(old: Predictions, key: str, weight: np.ndarray, costs: Any
     return _score(key, [old], costs)(mass, 0.0)[0]
 
 
-def _shrunk(
+def _corrected_estimate(
     plain: float,
     step: float,
     before: float,
@@ -203,7 +203,9 @@ def error_estimate(
     plain, step, before = float(expected.mean()), float(away.sum()), float(size.mean())
     influence, influence_before = away - share * step, (size - before) / n
     more, unseen = noise + float(expected.var()) / m, float(np.abs(influence).max())
-    estimate = _shrunk(plain, step, before, influence, influence_before, noise, more, unseen)
+    estimate = _corrected_estimate(
+        plain, step, before, influence, influence_before, noise, more, unseen
+    )
     if key == "mae":
         return estimate
     slope, slope_before = (
@@ -433,7 +435,7 @@ def estimates(
         for kind, rows in by_kind.items()
     }
     options = (costs, level, target, random_state)
-    return [_estimated(key, changes[key in ERROR_METRICS], *options) for key in keys]
+    return [_estimate(key, changes[key in ERROR_METRICS], *options) for key in keys]
 
 
 @dataclass(frozen=True)
@@ -459,7 +461,7 @@ class _Change:
         return cls((old, new), fit, moved, rates)
 
 
-def _estimated(
+def _estimate(
     key: str, change: _Change, costs: Any, level: float, target: Any, random_state: int
 ) -> PerformanceEstimate:
     rows, moved = change.rows, change.moved
@@ -469,10 +471,10 @@ def _estimated(
         estimate = class_estimate(*rows, key, moved, costs, random_state)
     reasons = [*change.fit.doubts_, *_few_of_a_class(rows[0], key)]
     result = _result(key, estimate, change.fit, reasons, level, target)
-    return _beside_new_rates(result, rows, change.rates, costs)
+    return _with_rate_doubt(result, rows, change.rates, costs)
 
 
-def _beside_new_rates(
+def _with_rate_doubt(
     result: PerformanceEstimate, rows: Rows, rates: NewRates | None, costs: Any
 ) -> PerformanceEstimate:
     """The estimate, in doubt if new class rates fit the new inputs as well and would give a metric
@@ -535,7 +537,12 @@ def _weights(
         fit.fit(*X)
     else:
         names = ("X[0]", "X[1]")
-        fit.fit(*(_joined(table, *pair) for table, *pair in zip(X, names, rows, strict=True)))
+        fit.fit(
+            *(
+                _inputs_and_predictions(table, *pair)
+                for table, *pair in zip(X, names, rows, strict=True)
+            )
+        )
     sizes = len(fit.weights_), len(fit.weights_new_)
     if sizes != (len(rows[0]), len(rows[1])):
         raise InputError(
@@ -557,7 +564,7 @@ def _prediction_columns(record: Predictions | ForecastRecord) -> dict[str, np.nd
     return {f"log-probability {k + 1}": column for k, column in enumerate(logs.T)}
 
 
-def _joined(X: Any, name: str, record: Any) -> Mapping[str, np.ndarray]:
+def _inputs_and_predictions(X: Any, name: str, record: Any) -> Mapping[str, np.ndarray]:
     columns = group_columns(X, name)
     inputs = {label or f"column {j + 1}": column for j, (label, column) in enumerate(columns)}
     if any(column.shape[:1] != (len(record),) for column in inputs.values()):

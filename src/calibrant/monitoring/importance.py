@@ -314,7 +314,7 @@ def shift_test(X_old: Any, X_new: Any, *, model: Any = None, random_state: int =
     score = np.sum([log_odds_of(fit, Z[~half]) for fit in fits], axis=0)
     score_new, score_old = score[is_new[~half]], score[~is_new[~half]]
     test: Any = scipy.stats.mannwhitneyu(score_new, score_old, alternative="greater")
-    changed = [_changed(columns, j, old[:, j], new[:, j]) for j in range(len(columns.names))]
+    changed = [_column_change(columns, j, old[:, j], new[:, j]) for j in range(len(columns.names))]
     return ShiftTest(
         float(test.pvalue),
         float(test.statistic) / (len(score_new) * len(score_old)),
@@ -325,7 +325,7 @@ def shift_test(X_old: Any, X_new: Any, *, model: Any = None, random_state: int =
     )
 
 
-def _changed(columns: Columns, j: int, old: np.ndarray, new: np.ndarray) -> ChangedColumn:
+def _column_change(columns: Columns, j: int, old: np.ndarray, new: np.ndarray) -> ChangedColumn:
     values, place = np.unique(np.append(old, new), return_inverse=True)
     parts = place[: len(old)], place[len(old) :]
     a, b = (np.bincount(part, minlength=len(values)) / len(part) for part in parts)

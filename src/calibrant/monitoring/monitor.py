@@ -363,11 +363,11 @@ class CalibrationMonitor(Saved, BaseEstimator):
         """Make the calibration of these predictions the claim, with arguments as in :meth:`update`;
         earlier batches are dropped.
         """
-        return self.fit_sums(self._summed(P, y, std, None))
+        return self.fit_sums(self._batch_sums(P, y, std, None))
 
     def fit_sums(self, sums: np.ndarray) -> Self:
         """Fit as :meth:`fit` does, from sums as in :meth:`update_sums`."""
-        sums = self._checked(sums)
+        sums = self._checked_sums(sums)
         self._begin(sums)
         self.low_, self.high_ = learned_band(
             self.claim.events(sums), 0.5 * self.alpha, self.tolerance
@@ -398,7 +398,9 @@ class CalibrationMonitor(Saved, BaseEstimator):
         -------
         self
         """
-        return self.update_sums(self._summed(P, y, std, getattr(self, "levels_", None)), time=time)
+        return self.update_sums(
+            self._batch_sums(P, y, std, getattr(self, "levels_", None)), time=time
+        )
 
     def update_sums(self, sums: ArrayLike, *, time: int | str | None = None) -> Self:
         """Add one batch as :meth:`update` does, from sums. Add the sums of parts of a batch first.
@@ -413,7 +415,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         -------
         self
         """
-        sums = self._checked(sums)
+        sums = self._checked_sums(sums)
         if not hasattr(self, "batches_"):
             self._begin(sums)
         if len(self.claim.events(sums)) != len(self.low_):
@@ -479,7 +481,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
         self.alarm_time_, self.n_, self.log_evidence_ = None, 0.0, 0.0
         self.log_stakes_ = np.full(self.claim.n_alternatives, -np.inf)
 
-    def _summed(self, P: Any, y: Any, std: Any, levels: np.ndarray | None) -> np.ndarray:
+    def _batch_sums(self, P: Any, y: Any, std: Any, levels: np.ndarray | None) -> np.ndarray:
         domain, claim = domain_of_input(P, std), self._claim_type
         # Answers that were right or wrong are monitored whatever their kind.
         judges = hasattr(domain.record, "judged")
@@ -509,7 +511,7 @@ class CalibrationMonitor(Saved, BaseEstimator):
             equal_width_index(score, self.n_bins, record.resolution), self.n_bins, [score, hit]
         )
 
-    def _checked(self, sums: Any) -> np.ndarray:
+    def _checked_sums(self, sums: Any) -> np.ndarray:
         return self.claim.checked(np.asarray(sums, dtype=np.float64))
 
     @property
@@ -578,10 +580,10 @@ def _judged(record: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return ((n,) confidence, (n,) whether each answer was right) of independent rows."""
     items = n_clusters(record)
     if items is not None or record.weight is not None:
-        seen = "weights" if items is None else f"{len(record)} rows of {items} items"
+        passed = "weights" if items is None else f"{len(record)} rows of {items} items"
         raise InputError(
             "a monitor needs independent rows that count once, one answer to an item; got"
-            f" {seen}; watch each question by a monitor of its own."
+            f" {passed}; watch each question by a monitor of its own."
         )
     return record.judged
 

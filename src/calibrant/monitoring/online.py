@@ -195,14 +195,14 @@ class OnlineCalibrator(
         )
 
     def _begin(self, record: Predictions) -> None:
-        before = self._before(record.n_classes)
+        before = self._initial_attributes(record.n_classes)
         super()._begin(record)
         vars(self).update(before)
 
     def _fit(self, record: Predictions) -> None:
         self._learn(record)
 
-    def _before(self, n_classes: int) -> dict[str, Any]:
+    def _initial_attributes(self, n_classes: int) -> dict[str, Any]:
         """The attributes before the first row."""
         half_lives = to_array(self.half_lives, "half_lives").astype(np.float64)
         if half_lives.ndim != 1 or not len(half_lives) or not (half_lives > 0.0).all():
@@ -223,7 +223,7 @@ class OnlineCalibrator(
                 f"calibeating takes labels without delay; got delay={self.delay}; leave one of them"
                 " out."
             )
-        kind, start, scaled = _started(self.base, n_classes)
+        kind, start, scaled = _recursion_start(self.base, n_classes)
         if self.calibeating is not None and kind in ("vector", "tempered"):
             raise InputError(
                 "base must be Platt(), Beta() or Isotonic() with calibeating; got"
@@ -268,7 +268,9 @@ class OnlineCalibrator(
         record, calibrator = self._row(p, None), self
         if not hasattr(self, "classes_"):
             calibrator = copy(self)
-            vars(calibrator).update(self._before(record.n_classes), classes_=record.classes)
+            vars(calibrator).update(
+                self._initial_attributes(record.n_classes), classes_=record.classes
+            )
         row = calibrator.predict_record(record)[0].tolist()
         if isinstance(p, Mapping):
             return dict(zip(record.classes.tolist(), row, strict=True))
@@ -342,9 +344,9 @@ class OnlineCalibrator(
         if not with_predictions:
             return []
         # Rows that waited had their probabilities when they came.
-        return [np.concatenate([*parts, self._now()[1]], axis=1)[:, waiting:]]
+        return [np.concatenate([*parts, self._current_state()[1]], axis=1)[:, waiting:]]
 
-    def _now(self) -> tuple[State, np.ndarray]:
+    def _current_state(self) -> tuple[State, np.ndarray]:
         """Parameters, weights and bins after all rows."""
         rows = DESIGNS[self.kind_](self.state_["x"], self.state_["y"])
         return read_block(self.state_, rows, self.calibeating)
@@ -360,7 +362,7 @@ class OnlineCalibrator(
         return np.stack([high - low, np.ones(len(low))])[: len(self.state_["x"])]
 
     def _predict_proba(self, record: Predictions) -> np.ndarray:
-        now, design, no_labels = self._now()[0], DESIGNS[self.kind_], np.empty((0, 0))
+        now, design, no_labels = self._current_state()[0], DESIGNS[self.kind_], np.empty((0, 0))
         parts = [
             forecast_of(design(self._features(part), no_labels), now, self.calibeating)
             for part in record.blocks(ROWS)
@@ -371,7 +373,7 @@ class OnlineCalibrator(
     def weight_(self) -> np.ndarray:
         """(J + 1,) weights of the start and of the half-lives."""
         require_fitted(self, "state_")
-        return self._now()[0]["weight"]
+        return self._current_state()[0]["weight"]
 
     def guarantee(self) -> Guarantee:
         """Return the bound for the rows so far, if each was predicted before its label was learnt
@@ -425,7 +427,7 @@ def _columns(q: np.ndarray) -> np.ndarray:
     return np.column_stack([1.0 - q[0], q[0]]) if len(q) == 1 else q.T.copy()
 
 
-def _started(base: Any, n_classes: int) -> tuple[str, np.ndarray, np.ndarray]:
+def _recursion_start(base: Any, n_classes: int) -> tuple[str, np.ndarray, np.ndarray]:
     """The recursion of a base, the parameters from which it starts, and (inverse temperature, share
     of the uniform distribution) of the scores of vector scaling.
     """

@@ -199,7 +199,7 @@ def monitor(
     """
     source, by, times, sums, parts, slice_sums = _batches(evaluation, time)
     options = _options(source) | {"alpha": alpha, "tolerance": tolerance}
-    overall = _run_monitor(times, sums, _claim(reference, source, by, None), options)
+    overall = _run_monitor(times, sums, _reference_sums(reference, source, by, None), options)
     if not by:
         return Monitoring(overall, {}, by, alpha)
     rows: dict[Any, list[int]] = {}
@@ -210,7 +210,7 @@ def monitor(
         name: _run_monitor(
             [parts[i][-1] for i in indices],
             slice_sums[indices],
-            _claim(reference, source, by, name),
+            _reference_sums(reference, source, by, name),
             options,
         )
         for name, indices in rows.items()
@@ -294,7 +294,7 @@ def _run_monitor(
     return result
 
 
-def _claim(
+def _reference_sums(
     reference: Any, evaluation: Any, by: Any, slice_: tuple[str] | None
 ) -> np.ndarray | None:
     """Return the sums of the reference for one slice (None: all rows), or None without a
@@ -387,7 +387,7 @@ class SliceTests:
 
     def __repr__(self) -> str:
         columns = self.columns()
-        rows = [tuple(map(_cell, row)) for row in zip(*columns.values(), strict=True)]
+        rows = [tuple(map(_cell_text, row)) for row in zip(*columns.values(), strict=True)]
         flagged = (
             f"{int(self.flagged.sum()):,} of {len(self.slices):,} slices flagged ({self.method},"
             f" alpha {self.alpha:g})"
@@ -395,7 +395,7 @@ class SliceTests:
         return "\n".join([flagged, *text_table([str(name) for name in columns], rows, MOST_SHOWN)])
 
 
-def _cell(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

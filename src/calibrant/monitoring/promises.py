@@ -94,9 +94,9 @@ class SwapCheck(Result):
             ends = (
                 f"{100 * self.gain:.2g} % [{100 * self.gain_low:.2g}, {100 * self.gain_high:.2g}]"
             )
-            seen = f"a re-fit on {self.n:,} labels lowers the score by {ends}"
+            evidence = f"a re-fit on {self.n:,} labels lowers the score by {ends}"
             remedy = f"; about {self.labels_needed:,} labels decide" if open_ else ""
-            return f"{self.name!r} {self.state} ({seen}{remedy})"
+            return f"{self.name!r} {self.state} ({evidence}{remedy})"
         remedy = "fit and certify it again on labels of this version"
         if math.isfinite(self.labels_needed) and self.state != "broken":
             above = self.state == "cannot tell" and self.p_value > 0.5
@@ -118,8 +118,8 @@ def claims(rule: Any, record: Any) -> list[Claim]:
 
 
 def _rows(record: Any, used: np.ndarray, wrong: np.ndarray) -> Unit:
-    lost = (used & wrong)[:, None]
-    return Unit.of(used[:, None], lost, np.arange(len(used)), record.weights)
+    errors = (used & wrong)[:, None]
+    return Unit.of(used[:, None], errors, np.arange(len(used)), record.weights)
 
 
 @claims.register
@@ -136,23 +136,23 @@ def _(rule: SelectiveClassifier, record: Any) -> list[Claim]:
 
 @claims.register
 def _(rule: NeymanPearsonClassifier, record: Any) -> list[Claim]:
-    event, found = record.labels == record.position(rule.target), rule.decide(record.values)
+    event, decisions = record.labels == record.position(rule.target), rule.decide(record.values)
     gap = confidence_gap(record)
     rates = {
         "false positives": (rule.false_positive_rate, ~event, 1),
         "false negatives": (rule.false_negative_rate, event, 0),
     }
     return [
-        Claim(name, _rows(record, kind, found == said), float(rate), math.nan, gap)
-        for name, (rate, kind, said) in rates.items()
+        Claim(name, _rows(record, kind, decisions == code), float(rate), math.nan, gap)
+        for name, (rate, kind, code) in rates.items()
         if rate is not None
     ]
 
 
 @claims.register
 def _(rule: ConformalSets, record: Any) -> list[Claim]:
-    held = rule.set_record(record, record.groups)[np.arange(len(record)), record.labels]
-    rows, limit = _rows(record, np.ones(len(record), bool), ~held), 1.0 - rule.level + COVERAGE
+    covered = rule.set_record(record, record.groups)[np.arange(len(record)), record.labels]
+    rows, limit = _rows(record, np.ones(len(record), bool), ~covered), 1.0 - rule.level + COVERAGE
     return [Claim(type(rule).__name__, rows, limit, 1.0, confidence_gap(record))]
 
 
@@ -195,29 +195,29 @@ def check_promise(
     if fitted is None or (isinstance(fitted, DomainCalibrator) and not of_rates):
         return [_of_calibrator(fitted, record, alpha, clone(fitted) if refit is None else refit)]
     require_promise(fitted)
-    found = claims(fitted, record)
-    share = alpha / max(len(getattr(fitted, "certificates_", found)), 1)
-    return [_of_claim(one, share) for one in found]
+    promises = claims(fitted, record)
+    share = alpha / max(len(getattr(fitted, "certificates_", promises)), 1)
+    return [_of_claim(claim, share) for claim in promises]
 
 
-def _of_claim(one: Claim, alpha: float) -> SwapCheck:
-    n, errors, limit = float(one.rows.m[0]), float(one.rows.e[0]), one.limit
-    likely = np.array([one.before])
-    p = float(one.rows.p_values(limit, alpha, likely)[0]) if n else 1.0
-    broken = n > 0.0 and float(one.rows.broken(limit, alpha, likely)[0]) <= alpha
+def _of_claim(claim: Claim, alpha: float) -> SwapCheck:
+    n, errors, limit = float(claim.rows.m[0]), float(claim.rows.e[0]), claim.limit
+    likely = np.array([claim.before])
+    p = float(claim.rows.p_values(limit, alpha, likely)[0]) if n else 1.0
+    broken = n > 0.0 and float(claim.rows.broken(limit, alpha, likely)[0]) <= alpha
     state = "holds" if p <= alpha else "broken" if broken else "cannot tell"
-    share = n / one.rows.n if one.rows.n else 0.0
+    share = n / claim.rows.n if claim.rows.n else 0.0
     # As many rows at this rate prove that it is below the limit, or above.
     rate = errors / n if n else 0.0
     above = state == "cannot tell" and rate > limit
     ends = (1.0 - rate, 1.0 - limit) if above else (rate, limit)
     rows = rows_for_rate(*ends, alpha) if n else float(fewest_rows(limit, alpha))
-    used = share if one.rows.n else one.before
-    scale = one.rows.scale
+    used = share if claim.rows.n else claim.before
+    scale = claim.rows.scale
     needed = math.ceil(scale * rows / used) if used and math.isfinite(rows) else math.inf
-    needed = max(needed, int(scale * one.rows.n) + 1) if state == "cannot tell" else needed
-    figures = (scale * n, scale * errors, p, alpha, needed, one.gap)
-    return SwapCheck(one.name, state, share, one.before, *figures)
+    needed = max(needed, int(scale * claim.rows.n) + 1) if state == "cannot tell" else needed
+    figures = (scale * n, scale * errors, p, alpha, needed, claim.gap)
+    return SwapCheck(claim.name, state, share, claim.before, *figures)
 
 
 def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCheck:
@@ -232,15 +232,25 @@ def _of_calibrator(fitted: Any, record: Any, alpha: float, refit: Any) -> SwapCh
     after = record.recalibrated(cross_fit(refit, record).result, refit.tags.output)
     score = CHOSEN_BY[domain_of(record)].score
     (row,) = compare.of({"fitted": before, "re-fit": after}, [score], level=1.0 - alpha).rows
-    found = np.array([row.difference, row.high, row.low, row.p_value - 1.0])
+    estimates = np.array([row.difference, row.high, row.low, row.p_value - 1.0])
     # Rows that all gain the same have no standard error; nor have equal predictions, and no gain.
-    found[1:3] = np.where(np.isnan(found[1:3]), found[0], found[1:3])
-    found = np.nan_to_num(found)
-    gain, low, high = (float(-one) for one in found[:3] / abs(row.first_value))
+    estimates[1:3] = np.where(np.isnan(estimates[1:3]), estimates[0], estimates[1:3])
+    estimates = np.nan_to_num(estimates)
+    gain, low, high = (float(-value) for value in estimates[:3] / abs(row.first_value))
     state = "holds" if high <= GAIN else "broken" if low > 0.0 else "cannot tell"
     away = max(gain, GAIN - gain)
     needed = math.ceil(n * (0.5 * (high - low) / away) ** 2)
-    figures = (n, 0, 1.0 + float(found[3]), alpha, max(needed, LEAST_ROWS), gap, gain, low, high)
+    figures = (
+        n,
+        0,
+        1.0 + float(estimates[3]),
+        alpha,
+        max(needed, LEAST_ROWS),
+        gap,
+        gain,
+        low,
+        high,
+    )
     return SwapCheck(name, state, 1.0, 1.0, *figures)
 
 
@@ -321,7 +331,7 @@ class Lock:
     def write(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the lock as JSON, with thresholds and certificates in plain text."""
         with tempfile.TemporaryDirectory() as folder:
-            held = self.fitted.save(Path(folder) / "fitted").read_bytes()
+            saved = self.fitted.save(Path(folder) / "fitted").read_bytes()
         content = {
             "format": FORMAT,
             "version": VERSION,
@@ -329,7 +339,7 @@ class Lock:
             "swaps": self.swaps,
             "calibration_rows": self.digest,
             "text": _described(self.fitted),
-            "object": base64.b64encode(held).decode(),
+            "object": base64.b64encode(saved).decode(),
         }
         with replacing(path, overwrite=overwrite) as temporary:
             Path(temporary).write_text(json.dumps(content, indent=1), encoding="utf-8")
@@ -400,13 +410,13 @@ def _digest(record: Any) -> str:
     """Hash of the arrays of a record's fields."""
     if hasattr(record, "digest"):
         return record.digest
-    held = hashlib.sha256()
+    hasher = hashlib.sha256()
     forecast = getattr(record, "forecast", None)
     parts = [getattr(record, name, None) for name in ("values", "labels", "y", "weight")]
     parts += [] if forecast is None else [forecast.quantile(p) for p in (0.1, 0.5, 0.9)]
     for part in parts:
-        held.update(b"none" if part is None else np.ascontiguousarray(part).tobytes())
-    return held.hexdigest()
+        hasher.update(b"none" if part is None else np.ascontiguousarray(part).tobytes())
+    return hasher.hexdigest()
 
 
 def read_lock(path: str | Path) -> Lock:
@@ -444,7 +454,7 @@ def read_lock(path: str | Path) -> Lock:
     try:
         content = json.loads(written.decode("utf-8"))
         known = content["format"] == FORMAT and content["version"] == VERSION
-        held, text = base64.b64decode(content["object"]), content["text"]
+        saved, text = base64.b64decode(content["object"]), content["text"]
         models, swaps = content["models"], int(content["swaps"])
         if not isinstance(models, list):
             raise ValueError(f"models must be a list; got {models!r}")
@@ -457,7 +467,7 @@ def read_lock(path: str | Path) -> Lock:
         ) from None
     with tempfile.TemporaryDirectory() as folder:
         part = Path(folder) / "fitted"
-        part.write_bytes(held)
+        part.write_bytes(saved)
         try:
             fitted = load(part)
         except SavedFileError as error:

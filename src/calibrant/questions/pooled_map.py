@@ -416,9 +416,9 @@ def _searched(rows: RaggedRows, shares: Shares) -> tuple[np.ndarray, np.ndarray,
     """(shared parameters, own ones, spreads, status) by Fisher scoring, the spreads by Laplace's
     marginal likelihood.
     """
-    shared, own = np.zeros(len(shares.shared)), np.zeros((rows.n_groups, len(shares.own)))
+    shared, own = np.zeros(len(shares.shared)), np.zeros((rows.n_groups, len(shares.local)))
     spreads = np.full(4, FIRST)
-    used = [*shares.shared.tolist(), *shares.own.tolist()]
+    used = [*shares.shared.tolist(), *shares.local.tolist()]
     free = [k for k in range(4) if k in used and (rows.n_groups > 1 or k == 3)]
     if rows.n_groups == 1:
         spreads[1:3] = NOTHING
