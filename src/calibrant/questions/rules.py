@@ -256,7 +256,7 @@ class QuestionRules(Promised, Saved, BaseEstimator):
         return as_questions(P)
 
     def decisions(self, record: Questions) -> dict[str, np.ndarray]:
-        """By name, values (n,) by which two versions of a model are compared."""
+        """Map names to values (n,) by which two versions of a model are compared."""
         return {"answered rows": self.decide(record) == "answer"}
 
     def claims(self, record: Questions) -> list[Claim]:
