@@ -118,7 +118,7 @@ def test_the_page_shows_every_table_and_says_what_is_assumed():
     assert "at most four threads" in text
     assert MAX_DEFAULT_THREADS == 4
     for words, number in (
-        ("1,001,000 and of 5,000,000 rows", FURTHER[0]),
+        ("1,001,000 and of 12,000,000 rows", FURTHER[0]),
         ("20,000 files", costs.FILES),
         ("1,000 slices", costs.SLICES),
         ("16 cores", costs.CORES),
