@@ -150,5 +150,35 @@ def test_f31_what_a_command_reads_is_not_its_output(tmp_path, monkeypatch):
         result = click_testing.CliRunner().invoke(
             group, ["fit", "f.csv", "--method", "temperature", "-o", output, "--force"]
         )
-        assert "is a file that this command reads" in result.stderr
+        assert "is a file that is read, and would be lost; pass another -o" in result.stderr
     assert (tmp_path / "f.csv").read_text(encoding="utf-8") == text
+
+
+def test_f31_no_input_of_any_command_is_its_output(run, tmp_path):
+    """A table, each file of a folder, a reference, a saved file, labels of npy: however written."""
+    np, pandas = pytest.importorskip("numpy"), pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    P, x = rng.random(80), rng.normal(size=80)
+    table = pandas.DataFrame({"p": P, "label": (rng.random(80) < P).astype(int), "x": x})
+    (tmp_path / "days").mkdir()
+    for name in ("a.csv", "b.csv", "days/d1.csv", "days/d2.csv"):
+        table.to_csv(name, index=False)
+    np.save("p.npy", P)
+    np.save("y.npy", table["label"].to_numpy())
+    run("fit", "a.csv", "--method", "temperature", "-o", "m")
+    near = ("fit", "a.csv", "--method", "geometric", "--features", "x", "--reference")
+    before = {one: one.read_bytes() for one in tmp_path.rglob("*") if one.is_file()}
+    for *words, output in [
+        (*near, "b.csv", "b.csv"),
+        (*near, tmp_path / "b.csv", "days/../b.csv"),
+        (*near, "days", (tmp_path / "days/d1.csv").as_uri()),
+        ("fit", "p.npy", "--label", "y.npy", "y.npy"),
+        ("decide", "p.npy", "--label", "y.npy", "y.npy"),
+        ("apply", "m", "days", "days/d2.csv"),
+        ("apply", "m", "a.csv", "m"),
+        ("evaluate", "days", "--by", "x", "--resume", "s.json", tmp_path / "s.json"),
+    ]:
+        result = run(*words, "-o", output, "--force", code=1)
+        assert "is read, and would be lost; pass another -o" in result.stderr, (words, output)
+    after = {one: one.read_bytes() for one in tmp_path.rglob("*") if one.is_file()}
+    assert after == before

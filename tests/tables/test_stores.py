@@ -22,7 +22,7 @@ import pytest
 
 import calibrant as cb
 from calibrant.core.saving import replacing
-from calibrant.core.stores import Address, located, without_secrets
+from calibrant.core.stores import Address, lies_over, located, without_secrets
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
 from calibrant.monitoring import Lock, read_lock
 from calibrant.reporting.paper import figure
@@ -767,6 +767,43 @@ def test_an_output_is_refused_before_the_work(s3, web, local, run):
     assert "pass --force or another -o" in words
     words = run("apply", "s3://bucket/once", table, "-o", table, "--force", code=1).output
     assert "would be lost" in " ".join(words.split())
+
+
+@pytest.mark.parametrize(
+    ("read", "output"),
+    [
+        ("memory://o/a.parquet", "memory:///o/a.parquet"),
+        ("{folder}/a.parquet", "local://{folder}/a.parquet"),
+        ("{folder}/a.parquet", "{folder}/../{name}/a.parquet"),
+        ("{folder}", "{folder}/a.parquet"),
+    ],
+)
+def test_apply_does_not_replace_what_it_reads(memory, run, tmp_path, read, output):
+    """However the address is written, in Python and at the command line."""
+    import pandas as pd
+
+    names = {"folder": tmp_path, "name": tmp_path.name}
+    read, output = read.format(**names), output.format(**names)
+    place = located(read) if located(read).suffix else tmp_path / "a.parquet"
+    with replacing(place) as temporary:
+        pd.DataFrame({"p": [0.2, 0.7]}).to_parquet(temporary)
+    before = place.read_bytes()
+    fitted = cb.TemperatureScaling().fit([0.2, 0.7, 0.6], [0, 1, 0])
+    with pytest.raises(InputError, match="is a file that is read, and would be lost"):
+        cb.tables.apply(fitted, read, output, probabilities="p", overwrite=True)
+    model = fitted.save(tmp_path / "model")
+    words = run("apply", model, read, "--risk", "p", "-o", output, "--force", code=1).output
+    assert "is a file that is read, and would be lost" in " ".join(words.split())
+    assert place.read_bytes() == before
+
+
+def test_a_bucket_is_one_place_whoever_reads_it():
+    region = "?region=us-east-1"
+    read = [f"s3://key:word@bucket/logs/a.parquet{region}"]
+    for path in (f"s3a://bucket/logs/a.parquet{region}", f"s3://bucket/logs{region}"):
+        assert lies_over(path, read)
+    for path in (f"s3://bucket/logs/a{region}", f"s3://other/logs/a.parquet{region}", "a.parquet"):
+        assert not lies_over(path, read)
 
 
 def test_nothing_but_the_file_is_left(written):

@@ -91,7 +91,7 @@ def apply_to_file(
     """Read a file, calibrate its predictions and write the output."""
     fitted = _unlocked(saved(calibrator, also=tuple(RULES)), columns)
     columns = in_stored_unit(fitted, columns)
-    refuse_existing(output, force, calibrator, file)
+    refuse_existing(output, force)
     if explain and not hasattr(fitted, "explain_rows"):
         raise click.UsageError(
             f"--explain needs a calibrator of distances to training rows; {calibrator} holds a"

@@ -116,7 +116,7 @@ def audit(
 
     if output is not None:
         require_page(output)
-        refuse_existing(output, force, file)
+        refuse_existing(output, force)
     data: Any = read_file(file, columns)
     if data.inputs == "score":
         raise InputError(

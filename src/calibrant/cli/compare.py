@@ -113,7 +113,7 @@ def compare(
 
     if output is not None:
         require_page(output)
-        refuse_existing(output, force, *files)
+        refuse_existing(output, force)
     found_of = _read(files, columns, risks)
     if all(data.weight is None for data in found_of.values()):
         refuse_unused("needs weights, by --weight", "weight_kind")

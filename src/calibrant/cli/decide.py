@@ -148,7 +148,7 @@ def decide(
     refuse_unused("needs NEW, a table to decide on", "allow_other_version")
     if output.suffix != ".json":
         refuse_unused("needs a lock file, -o NAME.json", "model_version")
-    refuse_existing(output, force, file)
+    refuse_existing(output, force)
     data: Any = read_file(file, columns)
     of_answers = columns.confidence is not None or data.inputs == "score"
     _require_classes(data, target, sets, of_answers or sets, of_kind)

@@ -80,7 +80,7 @@ def export(
     """
     from calibrant.cli.choosing import saved
 
-    refuse_existing(output, force, calibrator)
+    refuse_existing(output, force)
     kind = output.suffix.lower()
     if kind not in WRITERS:
         raise click.UsageError(f"the output must end in {', '.join(WRITERS)}; got {output.name}.")

@@ -101,7 +101,7 @@ def fit(
     from calibrant.tables.class_files import WORDS
     from calibrant.tables.readers import read_any
 
-    refuse_existing(output, force, file)
+    refuse_existing(output, force)
     if output.suffix == ".json" and (data := read_any(file, columns)).domain in CERTIFIED:
         calibrator = chosen(method, None, data, target=target)
         promise: dict[str, Any] = {"risk": max_error, "confidence": certainty}

@@ -130,7 +130,7 @@ def monitor(
         raise click.UsageError(
             "the rate of false alarms does not hold with weights; leave --weight out."
         )
-    check_output(tables, source, reference)
+    check_output(tables)
     counted: Any = {
         path.name: count_tables(path, tables, columns, bins, target)[0]
         for path in (labelled(source, columns) if by_file else ())

@@ -3,7 +3,7 @@ are imported when an option is used.
 """
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from functools import wraps
 from glob import glob
@@ -571,24 +571,33 @@ def force_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )
 
 
-def refuse_existing(path: Path, force: bool, *read: Any) -> None:
-    """Stop before the work if the output cannot be written, or would replace a file that is
-    ``read``.
+def refuse_existing(path: Path, force: bool) -> None:
+    """Stop before the work if the output cannot be written, or would replace a file that the
+    command reads.
     """
-    from calibrant.core.saving import target
+    from calibrant.core.saving import require_unread, target
 
     try:
-        found = target(path, overwrite=force)
-    except FileExistsError as error:
-        raise InputError(
-            str(error).replace("pass overwrite=True or another path", "pass --force or another -o")
-        ) from None
-    files = [file for one in read if one not in (None, STDIN) for file in paths_of(one)]
-    paths = isinstance(found, Path) and found.exists() and [f for f in files if isinstance(f, Path)]
-    if found in files or any(file.exists() and found.samefile(file) for file in paths or ()):
-        raise InputError(
-            f"{path} is a file that this command reads, and would be lost; pass another -o."
-        )
+        target(path, overwrite=force)
+        require_unread(path, _files_read())
+    except (FileExistsError, InputError) as error:
+        words = str(error).replace("overwrite=True", "--force")
+        raise InputError(words.replace("another path", "another -o")) from None
+
+
+def _files_read() -> Iterator[Any]:
+    """Files in the parameters of the command that runs: all but its output."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        value = context.params.get(param.name or "")
+        for one in value if isinstance(value, tuple) else (value,):
+            if param.name == "output" or one in (None, STDIN):
+                continue
+            if isinstance(param.type, TablePath):
+                yield from paths_of(one)
+            # Labels and weights may be in files of their own.
+            elif isinstance(param.type, PlacePath) or str(one).lower().endswith(".npy"):
+                yield one
 
 
 def refuse_unused(why: str, *names: str) -> None:

@@ -95,7 +95,7 @@ def report(
     from calibrant.reporting.report import require_page
 
     require_page(output)
-    refuse_existing(output, force, file, asked["test"], asked["calibrator"], asked["reference"])
+    refuse_existing(output, force)
     found = measured(file, Asked(**asked))
     found.save(output, overwrite=force)
     summary = found.to_dict()

@@ -69,7 +69,7 @@ class Tables:
     force: bool = False
 
 
-def check_output(tables: Tables, *sources: Any) -> None:
+def check_output(tables: Tables) -> None:
     """Stop before the work if ``-o`` cannot be written."""
     if tables.output is None:
         return
@@ -77,13 +77,7 @@ def check_output(tables: Tables, *sources: Any) -> None:
         raise click.UsageError(
             f"the output must be a .json or .parquet file; got {tables.output.name}."
         )
-    read = [source for source in sources if source is not None]
-    refuse_existing(
-        tables.output,
-        tables.force,
-        *read,
-        *([tables.resume] if tables.resume and tables.resume.exists() else []),
-    )
+    refuse_existing(tables.output, tables.force)
 
 
 def count_tables(
@@ -141,7 +135,7 @@ def evaluate_tables(
     gates: Any = (),
 ) -> bool:
     """Evaluate the slices, print or write them, and return whether a gate fails."""
-    check_output(tables, source)
+    check_output(tables)
     found, n_files = count_tables(source, tables, columns, bins, target)
     if tables.output is not None:
         write_result(found, tables)

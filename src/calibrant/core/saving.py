@@ -20,7 +20,7 @@ import re
 import stat
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import blake2s
 from pathlib import Path
@@ -37,7 +37,7 @@ from calibrant.core.estimators import (
     trial,
     with_few_draws,
 )
-from calibrant.core.stores import Address, located
+from calibrant.core.stores import Address, lies_over, located
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "load",
     "read_npy",
     "replacing",
+    "require_unread",
     "save",
     "target",
 ]
@@ -106,6 +107,12 @@ def target(path: Path, *, overwrite: bool = False) -> Path:
             f"the folder {real.parent} does not exist; create it first, or choose another path."
         )
     return real
+
+
+def require_unread(path: Any, files: Iterable[Any]) -> None:
+    """Raise InputError if writing to ``path`` replaces one of ``files``, which are read."""
+    if lies_over(path, files):
+        raise InputError(f"{path} is a file that is read, and would be lost; pass another path.")
 
 
 @contextmanager

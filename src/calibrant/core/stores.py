@@ -6,9 +6,10 @@ What is printed of an address holds no user, password, signature or other part o
 
 import gzip
 import io
+import os
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,15 @@ from urllib.parse import unquote
 from calibrant.core.extras import import_extra
 from calibrant.errors import InputError, MissingDependencyError
 
-__all__ = ["Address", "in_one_store", "located", "stamp", "unpacked", "without_secrets"]
+__all__ = [
+    "Address",
+    "in_one_store",
+    "lies_over",
+    "located",
+    "stamp",
+    "unpacked",
+    "without_secrets",
+]
 
 #: A drive of Windows has one letter.
 ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
@@ -60,10 +69,10 @@ def located(path: Any) -> Any:
         raise InputError(f"an address has two slashes, {scheme}://; got one; correct it.")
     if not isinstance(path, str) or not ADDRESS.match(path):
         return Path(path)
-    if path.lower().startswith("file://"):
+    if path.lower().startswith(("file://", "local://")):
         from urllib.request import url2pathname
 
-        local = path[len("file://") :].removeprefix("localhost")
+        local = path.partition("://")[2].removeprefix("localhost")
         if not local.startswith("/"):
             raise InputError(
                 f"{_address(path)} must name a file of this machine, as file:///folder/name; leave"
@@ -71,6 +80,37 @@ def located(path: Any) -> Any:
             )
         return Path(url2pathname(local))
     return _address(path)
+
+
+def lies_over(path: Any, files: Iterable[Any]) -> bool:
+    """Whether writing to ``path`` replaces one of ``files``: it is that file, however it is
+    written, or a folder that holds it.
+
+    Examples
+    --------
+    >>> lies_over("logs/../day.csv", ["day.csv"]), lies_over("logs", ["logs/day.csv"])
+    (True, True)
+    >>> lies_over("other.csv", ["day.csv"])
+    False
+    """
+    store, place = _resolved(path)
+    for other, there in map(_resolved, files):
+        if store == other and (place == there or place in there.parents):
+            return True
+        # Some file systems take names of other letters for the same.
+        if store is other is None and place.exists() and there.exists() and place.samefile(there):
+            return True
+    return False
+
+
+def _resolved(path: Any) -> tuple[Any, Any]:
+    """The store of a file, None for this machine, and its one name there."""
+    path = located(path)
+    if not isinstance(path, Address):
+        return None, Path(os.path.realpath(path))
+    system, name = path.store
+    # Other credentials reach the same bucket.
+    return system.type_name if path.scheme in OBJECTS else system, PurePosixPath(name)
 
 
 def stamp(path: Any) -> list[int]:

@@ -16,7 +16,7 @@ from calibrant.core.kinds import require_calibrator
 from calibrant.core.labels import array_of, places
 from calibrant.core.map import Map
 from calibrant.core.predictions import Predictions
-from calibrant.core.saving import replacing, target
+from calibrant.core.saving import replacing, require_unread, target
 from calibrant.core.stores import Address, located
 from calibrant.errors import InputError
 from calibrant.tables.batching import gathered, rows_from, runs
@@ -94,6 +94,7 @@ def apply(
             f" {type(calibrator).__name__}."
         )
     source, module, kinds = table_of(source, engine)
+    require_unread(place, files(source) or ())
     if confidence in kinds:
         raise InputError(
             f"the table already has a column {confidence!r}; pass another name for the added"
