@@ -166,3 +166,33 @@ def test_a_cluster_whose_rows_are_all_of_new_levels_warns(tmp_path):
             tmp_path / "new",
             probabilities="p",
         )
+
+
+@pytest.mark.parametrize("limit", ["1000000", "4"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_columns_of_a_later_file_are_kept_or_refused(kind, limit, run, tmp_path, monkeypatch):
+    """The command keeps a column that the first file lacks; in Python nothing is written."""
+    import pandas as pd
+
+    monkeypatch.setenv("CALIBRANT_STREAMED_ROWS", limit)
+    (tmp_path / "days").mkdir()
+    days = [{"p": [0.2, 0.7]}, {"site": ["a", None], "p": [0.4, 0.6]}, {"p": [0.3], "n": [7]}]
+    for i, day in enumerate(days):
+        write = {
+            "csv": lambda f, path: f.to_csv(path, index=False),
+            "jsonl": lambda f, path: f.to_json(path, orient="records", lines=True),
+            "parquet": lambda f, path: f.to_parquet(path, index=False),
+        }[kind]
+        write(pd.DataFrame(day), tmp_path / f"days/{i}.{kind}")
+    fitted = cb.TemperatureScaling().fit([0.2, 0.7, 0.6], [0, 1, 0])
+    run("apply", fitted.save(tmp_path / "m"), "days", "--risk", "p", "-o", f"out.{kind}")
+    read = {"csv": pd.read_csv, "parquet": pd.read_parquet}.get(
+        kind, lambda path: pd.read_json(path, lines=True)
+    )
+    out = read(tmp_path / f"out.{kind}")
+    assert out["site"].fillna("").tolist() == ["", "", "a", "", ""]
+    assert out["n"].fillna(-1).tolist() == [-1, -1, -1, -1, 7]
+    np.testing.assert_allclose(out["p"], fitted.predict_proba([0.2, 0.7, 0.4, 0.6, 0.3])[:, 1])
+    with pytest.raises(InputError, match=r"1\.\w+ must have the columns .* it also has 'site'"):
+        apply(fitted, tmp_path / "days", tmp_path / "py.parquet", probabilities="p")
+    assert not (tmp_path / "py.parquet").exists()

@@ -110,7 +110,7 @@ def apply_to_file(
         explain=explain,
     )
     if count is None:
-        source = open_source(file)
+        source = open_source(file, wide=True)
         made, renamed, rows, empty = calibrated(source)
         with replacing(output, overwrite=force) as temporary:
             source.write(temporary, made, renamed)
@@ -146,7 +146,7 @@ def _in_parts(file, temporary, calibrated, step):
     rows = empty = 0
     with ExitStack() as stack:
         append = None
-        for source in parts_of(file):
+        for source in parts_of(file, wide=True):
             try:
                 made, renamed, n, lost = calibrated(source)
             except InputError as error:

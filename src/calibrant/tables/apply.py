@@ -95,6 +95,7 @@ def apply(
         )
     source, module, kinds = table_of(source, engine)
     require_unread(place, files(source) or ())
+    _require_alike(files(source) or (), module, kinds)
     if confidence in kinds:
         raise InputError(
             f"the table already has a column {confidence!r}; pass another name for the added"
@@ -111,6 +112,17 @@ def apply(
     else:
         _write(_transformed(transform, _batches(source, module)), place, overwrite)
     return place
+
+
+def _require_alike(paths: Sequence[Any], module: Any, kinds: dict[str, str]) -> None:
+    """Refuse a later file with a column that the first lacks: the engines would leave it out."""
+    for path in paths[1:]:
+        further = [name for name in columns_of([path], module) if name not in kinds]
+        if further:
+            raise InputError(
+                f"{path} must have the columns of {paths[0]}; it also has {further[0]!r}, which"
+                " would be lost; add it there, or write the output of each file by itself."
+            )
 
 
 def _layout(

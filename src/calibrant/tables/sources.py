@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import reduce
+from itertools import islice
 from operator import getitem
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,6 +35,8 @@ __all__ = ["KINDS", "Named", "NpySource", "NpzSource", "open_source", "parts_of"
 
 #: Largest number of rows in one part of a file.
 PART_ROWS = 2**17
+#: What every part of a table has of its own.
+READ = ("path", "content", "table")
 
 
 @contextmanager
@@ -226,6 +229,15 @@ class TableSource(Source):
     def __len__(self) -> int:
         return len(next(iter(self.content.values()), ()))
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The types of columns that another file of the table must have, too."""
+        return {}
+
+    def widened(self, fields: dict[str, Any]) -> Any:
+        """Return the rows with these columns, without values where they lack one."""
+        return self
+
     @abstractmethod
     def appending(self, path: Path) -> AbstractContextManager[Callable[..., None]]:
         """Return a context whose function appends a source to the file, with the arguments of
@@ -237,6 +249,24 @@ class ArrowSource(TableSource):
     """Table whose content is columns of an Arrow table."""
 
     table: Any
+    #: A cell without a value.
+    empty: ClassVar[str | None] = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The types of the columns."""
+        return {field.name: field.type for field in self.table.schema}
+
+    def widened(self, fields: dict[str, Any]) -> Any:
+        """Return the rows with further columns."""
+        arrow, table = import_extra("pyarrow", "reading tables", "cli"), self.table
+        for name in fields.keys() - self.content.keys():
+            cells = arrow.nulls(len(table), fields[name])
+            table = table.append_column(
+                name, cells if self.empty is None else cells.fill_null(self.empty)
+            )
+        beside = {name: value for name, value in vars(self).items() if name not in READ}
+        return self.of_table(self.path, table.select(list(fields)), **beside)
 
     @classmethod
     def of_table(cls, path: Path, table: Any, **own: Any) -> Any:
@@ -264,20 +294,20 @@ class ArrowSource(TableSource):
         """One source of some rows of parts."""
         arrow = import_extra("pyarrow", "reading tables", "cli")
         first = parts[0][0]
-        names, known = list(first.content), ("path", "content", "table")
+        names = list(first.content)
         with reading_file(
             path, "a table whose columns are of one kind in every file", "write them again"
         ):
             tables = [part.table.select(names).take(rows) for part, rows in parts]
             table = arrow.concat_tables(tables, promote_options="permissive")
-        beside = {name: value for name, value in vars(first).items() if name not in known}
+        beside = {name: value for name, value in vars(first).items() if name not in READ}
         return cls.of_table(path, table, **beside)
 
 
 class CsvSource(ArrowSource):
     """CSV columns as text, so that other columns are written back unchanged in their encoding."""
 
-    kind = "csv"
+    kind, empty = "csv", ""
     encoding: str
     separator: str
 
@@ -557,17 +587,31 @@ KINDS: dict[Any, Any] = {
 }
 
 
-def open_source(path: Path, files: list[Path] | None = None) -> Any:
-    """Open a table: a file by its ending, or several ``files`` as one."""
+def open_source(path: Path, files: list[Path] | None = None, wide: bool = False) -> Any:
+    """Open a table: a file by its ending, or several ``files`` as one, with the columns of the
+    first, or of all if ``wide``.
+    """
     paths = paths_of(path) if files is None else files
     if len(paths) == 1:
         return _opened(paths[0])
     sources = [_opened(one) for one in paths]
     for other in sources[1:]:
         _require_alike(sources[0], other)
+    if wide:
+        fields = _all_fields(sources)
+        sources = [source.widened(fields) for source in sources]
     return type(sources[0]).joined(
         located(path), [(source, np.arange(len(source))) for source in sources]
     )
+
+
+def _all_fields(sources):
+    """Return name -> type of every column, in the order in which they appear."""
+    fields = {}
+    for source in sources:
+        for name, kind in source.fields.items():
+            fields.setdefault(name, kind)
+    return fields
 
 
 def _require_alike(first, other):
@@ -596,16 +640,19 @@ def _opened(path: Any) -> Any:
         return kind(path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path))
 
 
-def parts_of(path: Path | list[Path], cells: int = PART_CELLS) -> Iterator[Any]:
+def parts_of(path: Path | list[Path], cells: int = PART_CELLS, wide: bool = False) -> Iterator[Any]:
     """Read a table of CSV, JSON lines or Parquet in parts that fit into memory, of about ``cells``
-    values.
+    values; all have the columns of every file if ``wide``.
     """
-    first = None
-    for file in paths_of(path):
+    first, paths = None, paths_of(path)
+    wide = wide and len(paths) > 1
+    begins = (part for file in paths for part in islice(_parts(file, cells), 1))
+    fields = _all_fields(begins) if wide else {}
+    for file in paths:
         for part in _parts(file, cells):
             first = part if first is None else first
             _require_alike(first, part)
-            yield part
+            yield part.widened(fields) if wide else part
 
 
 def _parts(path, cells):
