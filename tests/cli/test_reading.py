@@ -168,3 +168,18 @@ def test_names_with_underscores_are_no_numbers(tmp_path):
         tmp_path / "f.csv", {"p_1_0": [0.7, 0.2], "p_1_1": [0.3, 0.8], "label": ["1_0", "1_1"]}
     )
     assert as_record(read_file(path)).classes.tolist() == ["1_0", "1_1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "twice"),
+    [
+        (("evaluate", "--by", "g,g"), "--by and --time must name different columns; got 'g'"),
+        (("monitor", "--by", "g", "--time", "g"), "--by and --time must name different columns"),
+        (("audit", "--groups", "g, g"), "'g, g' must name different columns; got 'g' twice"),
+        (("report", "--features", "g,g"), "'g,g' must name different columns; got 'g' twice"),
+    ],
+)
+def test_a_column_named_twice_is_refused(words, twice, run, tmp_path):
+    (tmp_path / "a.csv").write_text("p,label,g\n0.1,0,1\n0.9,1,2\n0.4,0,1\n0.6,1,2\n")
+    command, *options = words
+    assert twice in " ".join(run(command, "a.csv", *options, code=1).stderr.split())

@@ -158,6 +158,8 @@ def test_the_record(logs):
         ({"probabilities": "p_*", "label": "model"}, "3|missing"),
         ({"probabilities": "p_*", "label": "note"}, "among the classes"),
         ({"probabilities": "p_*", "time": "region"}, "column of times"),
+        ({"probabilities": "p_*", "by": ["region", "region"]}, "got 'region' twice"),
+        ({"probabilities": "p_*", "by": "ts", "time": "ts"}, "got 'ts' twice"),
         (
             {"probabilities": "p_*", "cluster": "region"},
             "cluster must be None, because tables are evaluated out of core",

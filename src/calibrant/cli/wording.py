@@ -51,6 +51,7 @@ OPTIONS = tuple(
         r"^times and cluster exclude": "--time and --cluster exclude",
         r"^times\b": "--time",
         r"^time must": "--time must",
+        r"^by and time must": "--by and --time must",
         r"^(groups|features)\b": r"--\1",
         r"^X\b": "the features (--features)",
         r"^reference\[0\]": "the features of --reference",

@@ -14,6 +14,7 @@ from calibrant.core.given import Inputs
 from calibrant.core.labels import is_unlabelled, label_key, level_of, levels_of, places
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError
+from calibrant.tables.names import require_different
 
 __all__ = [
     "EVERY",
@@ -396,6 +397,7 @@ def _there(columns: Layout, names: Collection[str]) -> Layout:
     columns = replace(
         columns, by=(columns.by,) if isinstance(columns.by, str) else tuple(columns.by or ())
     )
+    require_different((*columns.by, columns.time), "by and time")
     missing = [name for name in columns.needed if name not in names]
     if missing:
         raise InputError(

@@ -1,9 +1,12 @@
 """Usual names of columns and arrays, and the names that options give."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ARRAYS", "OUTCOMES", "PATTERNS", "SINGLE", "Columns"]
+from calibrant.errors import InputError
+
+__all__ = ["ARRAYS", "OUTCOMES", "PATTERNS", "SINGLE", "Columns", "require_different"]
 
 #: The usual names of arrays, and of the columns beside the predictions.
 ARRAYS: dict[Any, Any] = {
@@ -62,3 +65,10 @@ class Columns:
     def one(self) -> str | None:
         """The one column of predictions, by --risk or --confidence."""
         return self.risk or self.confidence
+
+
+def require_different(names: Sequence[Any], what: str) -> None:
+    """Refuse a name of a column that is given twice."""
+    twice = next((name for name in names if names.count(name) > 1 and name is not None), None)
+    if twice is not None:
+        raise InputError(f"{what} must name different columns; got {twice!r} twice; leave one out.")

@@ -31,7 +31,7 @@ from calibrant.tables.columns import Layout, event_places, pair_of, starred
 from calibrant.tables.data_file import FILES, DataFile, kind_of
 from calibrant.tables.engines.parts_engine import Parts, batches
 from calibrant.tables.forecast_files import ForecastFile
-from calibrant.tables.names import ARRAYS, OUTCOMES, PATTERNS, Columns
+from calibrant.tables.names import ARRAYS, OUTCOMES, PATTERNS, Columns, require_different
 from calibrant.tables.paths import paths_of
 from calibrant.tables.roles import (
     as_floats,
@@ -193,6 +193,7 @@ def names_in_option(source: Any, text: str) -> list[str]:
         raise InputError(
             f"{text!r} names no column of {source.path}; name one of {source.described()}."
         )
+    require_different(names, f"{text!r}")
     return names
 
 
