@@ -141,5 +141,25 @@ def test_what_cannot_be_read_is_said_with_its_line(text, words, run, tmp_path):
 def test_damaged_gzip_and_other_kinds(run, tmp_path):
     (tmp_path / "f.csv.gz").write_bytes(gzip.compress(b"p,y\n0.5,1\n")[:-6])
     assert "not a gzip file" in run("evaluate", "f.csv.gz", code=1).stderr
+    lines = {
+        "csv": "p,label,g\n" + "".join(f"0.{k},{k % 2},a\n" for k in range(1000, 4000)),
+        "jsonl": "".join(f'{{"p": 0.{k}, "label": {k % 2}, "g": 1}}\n' for k in range(1000, 4000)),
+    }
+    for kind, text in lines.items():
+        (tmp_path / kind).mkdir()
+        packed = gzip.compress(text.encode())
+        (tmp_path / f"{kind}/a.{kind}.gz").write_bytes(packed)
+        middle = packed[: len(packed) // 2] + bytes(20) + packed[len(packed) // 2 + 20 :]
+        for damaged in (packed[: len(packed) // 2], packed[:-6], middle):
+            (tmp_path / f"{kind}/b.{kind}.gz").write_bytes(damaged)
+            for words in (
+                ("evaluate", kind, "--by", "g"),
+                ("monitor", kind, "--by-file"),
+                ("evaluate", kind),
+                ("evaluate", f"{kind}/b.{kind}.gz", "--by", "g"),
+            ):
+                error = run(*words, code=1).stderr
+                assert f"b.{kind}.gz is damaged or not a gzip file" in error, (words, error)
+                assert "compress it again" in error
     (tmp_path / "f.txt.gz").write_bytes(b"")
     assert "must end in" in run("evaluate", "f.txt.gz", code=1).stderr

@@ -129,11 +129,7 @@ def stamp(path: Any) -> list[int]:
 def unpacked(path: Any) -> Any:
     """The bytes of a file from its start, unpacked if its name ends in .gz."""
     file = path.open("rb")
-    if path.suffix.lower() != ".gz":
-        return file
-    whole = gzip.GzipFile(fileobj=file)
-    whole.myfileobj = file  # closed together
-    return whole
+    return file if path.suffix.lower() != ".gz" else io.BufferedReader(_Unpacked(path, file), BLOCK)
 
 
 def in_one_store(paths: Sequence[Any]) -> tuple[list[str], Any]:
@@ -357,6 +353,28 @@ def _store(address: Address) -> tuple[Any, str]:
         ) from error
     system = _Web(system) if address.scheme in WEB else system
     return arrow.PyFileSystem(arrow.FSSpecHandler(system)), name
+
+
+class _Unpacked(io.RawIOBase):
+    """Unpacked bytes of a file, whose errors while they are read name it."""
+
+    def __init__(self, path: Any, file: Any) -> None:
+        self.path, self.file, self.whole = path, file, gzip.GzipFile(fileobj=file)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return self.whole.readinto(buffer)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise InputError(
+                f"{self.path} is damaged or not a gzip file ({error}); compress it again."
+            ) from None
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
 
 
 class _Reader(io.RawIOBase):

@@ -2,7 +2,6 @@
 objects of a log, from a file of JSON lines, a data frame or a list.
 """
 
-import gzip
 import io
 import json
 import math
@@ -271,7 +270,9 @@ def _lines(path: Path) -> Iterator[Batch]:
                 kept = [line for line in lines if not line.isspace()]
                 yield Batch(_parsed(kept, number, path), "line", number)
                 done += len(lines)
-    except (UnicodeDecodeError, EOFError, gzip.BadGzipFile, ValueError, RecursionError) as error:
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} must hold JSON in UTF-8, one object a line; it does not ({error}); write it"
             " again."
