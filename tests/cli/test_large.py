@@ -4,6 +4,7 @@ stated, through the real command line.
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -236,6 +237,42 @@ def test_what_needs_rows_is_of_a_sample_and_says_so(run, large, tmp_path):
     run("report", name, "--method", "temperature", "--cluster", "visit", "-o", "clusters.json")
     clusters = json.loads((tmp_path / "clusters.json").read_text(encoding="utf-8"))["data"]
     assert clusters["rows"] == 4 * clusters["clusters"], "clusters are drawn whole"
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_every_row_is_checked_where_a_sample_is_read(run, large, monkeypatch, tmp_path, folder):
+    """A row outside the sample is refused with the words of the whole table."""
+    monkeypatch.setenv("CALIBRANT_STREAMED_ROWS", "100")
+    frame = pandas.DataFrame({"p": [0.2, 0.7, 0.9, 0.4] * 100, "label": [0, 1, 1, 0] * 100})
+    frame = frame.assign(w=1, who=[f"P{i // 4}" for i in range(400)], day="2026-01-01")
+    bad = {"p": 1.5, "label": 2, "w": -1, "who": None, "day": "soon"}
+    for column, value in bad.items():
+        doubtful = frame.astype({column: object})
+        doubtful.loc[333, column] = value
+        place = tmp_path / (column if folder else f"{column}.csv")
+        place.mkdir() if folder else None
+        for i, part in enumerate((doubtful[:100], doubtful[100:]) if folder else (doubtful,)):
+            part.to_csv(place / f"{i}.csv" if folder else place, index=False)
+        options = ["evaluate", place.name, "--cluster", "who", "--weight", "w"]
+        if column == "day":
+            options = ["report", place.name, "--time", "day"]
+        ours = run(*options, code=1).stderr
+        with monkeypatch.context() as patch:
+            patch.setenv("CALIBRANT_STREAMED_ROWS", "1000000")
+            whole = run(*options, code=1).stderr
+        # Some counts are of the part that has the row.
+        words = ours[ours.index("Error") :].replace("in its part of the table", "in all")
+        assert re.sub("1 of [0-9]+", "1 of 400", words) == whole[whole.index("Error") :]
+
+
+def test_rows_without_a_value_are_counted_where_a_sample_is_read(run, large, tmp_path):
+    frame = risks()
+    frame["who"] = [f"P{i // 4}" for i in range(ROWS)]
+    frame.loc[[3, 1999], "risk"] = None
+    name = write(frame, tmp_path / "rows.csv")
+    assert "row 3 is missing" in run("evaluate", name, "--cluster", "who", code=1).stderr
+    left = run("evaluate", name, "--cluster", "who", "--skip-missing").stderr
+    assert "2 of 2,000 rows are left out" in left
 
 
 def test_labels_that_come_late_are_known(run, large, tmp_path):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from calibrant.core.groups import WeightKind, clustered
 from calibrant.core.labels import SoftLabels
 from calibrant.core.text_table import few, shown
 from calibrant.reporting.compared_scores import Measure, score_table
+from calibrant.reporting.drift import read_times
 from calibrant.reporting.report import Report
 from calibrant.reporting.table.report import TableReport
 from calibrant.tables.paths import title_of
@@ -34,6 +36,7 @@ from calibrant.tables.readers import (
     columns_of,
     features_of,
     large_table,
+    names_in_option,
     read_any,
     training_of,
 )
@@ -127,7 +130,10 @@ def measured(file: Path, asked: Asked) -> Any:
 def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
     """Compute the report on rows in memory."""
     own = None if asked.test is not None else asked.cluster
-    data = read_any(file, asked.columns, cluster=own, prefer=getattr(loaded, "inputs", None))
+    prefer, check = getattr(loaded, "inputs", None), partial(_check_beside, asked)
+    data = read_any(
+        file, asked.columns, cluster=own, prefer=prefer, check=None if asked.test else check
+    )
     if isinstance(data.labels, SoftLabels) and asked.default is not None:
         return _of_shares(data, asked)
     held_out = None
@@ -137,6 +143,7 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
             _columns_of_test(asked, data),
             cluster=asked.cluster,
             prefer=data.inputs,
+            check=check,
         )
     rows, said = (data, None) if held_out is None else (held_out, held_out.source.said)
     options = {
@@ -195,6 +202,13 @@ def _of_rows(file: Path, asked: Asked, loaded: Any) -> Any:
             progress=step,
             **options,
         )
+
+
+def _check_beside(asked: Asked, data: Any, record: Any) -> None:
+    """Refuse rows whose time or features cannot be used."""
+    read_times(column_of(data, asked.time), "auto", record)
+    if asked.features is not None and asked.reference is not None:
+        features_of(data.source, names_in_option(data.source, asked.features))
 
 
 def _of_shares(data: Any, asked: Asked) -> Report:

@@ -5,6 +5,7 @@ training rows of a model are read with features of the rows of a log, for distan
 """
 
 import os
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,14 +19,15 @@ import numpy as np
 
 from calibrant._numerics.logistic import sigmoid
 from calibrant.core.extras import import_extra
-from calibrant.core.groups import NamedColumns
-from calibrant.core.labels import is_missing, places
+from calibrant.core.groups import NamedColumns, clustered
+from calibrant.core.labels import SoftLabels, is_missing, places
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.core.stores import stamp, unpacked
 from calibrant.core.text_table import few
 from calibrant.errors import InputError, MissingDependencyError, Note, UsageError, warn
 from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
+from calibrant.tables.batching import rows_from
 from calibrant.tables.class_files import PredictionFile, column_order, require_inputs
 from calibrant.tables.columns import Layout, event_places, pair_of, starred
 from calibrant.tables.data_file import FILES, DataFile, kind_of
@@ -164,7 +166,7 @@ def _without_missing(source, columns, labels, prefer):
     return source.take(np.flatnonzero(left))
 
 
-def column_of(data: DataFile, name: str) -> Any:
+def column_of(data: DataFile, name: str | None) -> Any:
     """Return one further array or column of a file without conversion; None for None."""
     return None if name is None else np.asarray(data.source.column(data.source.require(name)))
 
@@ -292,22 +294,33 @@ def _lines(path: Any) -> int:
 
 
 def read_any(
-    path: Path, columns: Columns, *, cluster: str | None = None, prefer: str | None = None
+    path: Path,
+    columns: Columns,
+    *,
+    cluster: str | None = None,
+    prefer: str | None = None,
+    check: Callable[[DataFile, Any], Any] | None = None,
 ) -> DataFile:
     """Read the file as ``read_file`` does; of a large one only a seeded sample of rows, drawn by
-    row or cluster, whose size is said.
+    row or cluster, whose size is said. All its rows are checked, also by ``check`` of the file and
+    its record, which reads further columns.
     """
     count = large_rows(path)
     if count is None:
         return read_file(path, columns, prefer=prefer)
-    share, chosen, start, rows = _limit() / count, [], 0, 0
-    for part in parts_of(labelled(path, columns)):
+    read = parts_to_read(path, labelled(path, columns), columns, prefer)
+    columns = replace(columns, skip_missing=False)
+    require = partial(_check, columns, prefer, cluster, check)
+    share, chosen, doubtful, start, rows = _limit() / count, [], {}, 0, 0
+    for part in read():
         n = len(part)
         number = row_hash(start, n) if cluster is None else _of_clusters(part, cluster)
         own = drawn(number, share)
         if len(own):
             # Copy the chosen rows, so that the memory of the part can be freed.
             chosen.append((type(part).joined(path, [(part, own)]), np.arange(len(own))))
+        if not _sound(require, part):
+            doubtful[start] = slice(rows, rows + len(own))
         start, rows = start + n, rows + len(own)
     warn(
         f"{path} has {start:,} rows; the options need rows, not sums, so a seeded sample of"
@@ -319,11 +332,60 @@ def read_any(
             f"{path} must have enough rows for a sample; none was drawn; raise {ENVIRONMENT}."
         )
     source = type(chosen[0][0]).joined(path, chosen)
+    if doubtful:
+        _refuse_unsound(path, read(), doubtful, source, require)
     source.said = (
         f"The numbers are of a seeded sample of {rows:,} of the {start:,}"
         f" {'rows' if cluster is None else 'rows, drawn by cluster'}."
     )
     return read_source(source, columns, prefer=prefer)
+
+
+def _sound(check: Callable[[Any], None], source: Any) -> bool:
+    """Whether the rows of a table can be read."""
+    try:
+        check(source)
+    except InputError:
+        return False
+    return True
+
+
+def _refuse_unsound(
+    path: Path,
+    parts: Iterable[Any],
+    doubtful: dict[int, slice],
+    source: Any,
+    check: Callable[[Any], None],
+) -> None:
+    """Raise the error of the first part that cannot be read with the rows of the sample, because
+    alone it may lack a label; ``doubtful`` has the first row of each part to read, and its rows in
+    the sample.
+    """
+    start = 0
+    for part in parts:
+        if start in doubtful:
+            others = np.delete(np.arange(len(source)), doubtful[start])
+            rows = [(part, np.arange(len(part))), (source, others)]
+            with rows_from(start):
+                check(type(part).joined(path, rows))
+        start += len(part)
+
+
+def _check(
+    columns: Columns, prefer: str | None, cluster: str | None, check: Any, source: Any
+) -> None:
+    """Read all rows of a table; of a log, whose questions may have rows elsewhere, none."""
+    if len(source) == 0 or kind_of(source, columns).rows_differ:
+        return
+    with warnings.catch_warnings(action="ignore"):
+        data: Any = read_source(source, columns, prefer=prefer)
+        beside = {"soft": True} if isinstance(data.labels, SoftLabels) else {}
+        # Scores may be any numbers, as logits may.
+        scores = data.inputs == "score"
+        record = (replace(data, inputs="logit") if scores else data).record(**beside)
+        clustered(record, column_of(data, cluster))
+        if check is not None:
+            check(data, record)
 
 
 def _of_clusters(part: Any, name: str) -> np.ndarray:
