@@ -39,6 +39,19 @@ def test_rows_of_their_own_are_not_cautioned_of_sorted_or_not(seed):
     caution_look_alike(read(P[order], y[order]))
 
 
+@pytest.mark.parametrize("blocks", [1, 5])
+def test_rows_sorted_by_their_risk_are_not_cautioned_of(blocks):
+    """As rows that are merged by fold and score."""
+    rng = np.random.default_rng(3)
+    p = np.sort(rng.random((blocks, 2000 // blocks)), axis=1).ravel()
+    record = read(p, (rng.random(len(p)) < p).astype(int))
+    found, chance, _ = neighbours_nearest(record)
+    assert found > 5.0 * chance
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        caution_look_alike(record)
+
+
 def test_many_classes_in_one_short_block_each_are_cautioned_of():
     P, y = np.full((200, 40), 1 / 40), np.repeat(np.arange(40), 5)
     with pytest.warns(CalibrationWarning, match="each of 40 classes"):

@@ -15,6 +15,9 @@ MOST_LOOKS, REACH = 400, 50
 #: Thresholds of the warning: how much more often than by chance a row's nearest row is its
 #: neighbour, in ratio and in standard errors.
 TIMES, ERRORS = 3.0, 6.0
+#: Share of steps from row to row of a class that go in one direction in rows sorted by a score, as
+#: merged rows of a table are; views of one object go up and down.
+SORTED = 0.9
 #: With at least this many classes, each in one block of at most this many rows, views of one object
 #: cannot be ruled out.
 MANY_CLASSES, SHORT_BLOCK = 20, 50
@@ -92,6 +95,7 @@ def caution_look_alike(record: Predictions, misled: str = "the choice") -> None:
     found, chance, looks = neighbours_nearest(record)
     if (
         looks
+        and not _is_sorted(record)
         and found > TIMES * chance
         and (found - chance) * looks > ERRORS * (max(chance, 1.0 / looks) * looks) ** 0.5
     ):
@@ -101,3 +105,18 @@ def caution_look_alike(record: Predictions, misled: str = "the choice") -> None:
             " pass cluster=, the object of each row.",
             CalibrationWarning,
         )
+
+
+def _is_sorted(record: Predictions) -> bool:
+    """Whether rows of a class are in the order of a score, so that neighbours are alike for that
+    reason alone.
+    """
+    labels = np.asarray(record.labels)
+    order = np.argsort(labels, kind="stable")
+    same = np.diff(labels[order]) == 0
+    for score in (record.confidence, record.values[:, -1]):
+        steps = np.diff(np.asarray(score)[order])[same]
+        up, down = np.count_nonzero(steps > 0.0), np.count_nonzero(steps < 0.0)
+        if max(up, down) > SORTED * (up + down):
+            return True
+    return False
