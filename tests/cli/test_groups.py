@@ -12,6 +12,8 @@ from click.testing import CliRunner
 import calibrant as cb
 from calibrant.cli.group import group
 from calibrant.errors import InputError
+from calibrant.tables.names import Columns
+from calibrant.tables.readers import columns_of, read_file
 
 
 def _run(*arguments):
@@ -333,3 +335,22 @@ def test_long_numbers_that_name_groups_stay_apart(tmp_path, last):
         assert f"{last}{end}" in by.output
         assert f"who {last}{end}" in audit.output
     assert "400 rows in 2 clusters" in cluster.output
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_code_is_one_slice_in_files_of_numbers_and_of_text(run, tmp_path, kind):
+    """A column of slices or groups is of one kind in all files of a table."""
+    rows = [
+        [{"p": 0.2, "label": 0, "site": "007"}, {"p": 0.6, "label": 1, "site": "300"}],
+        [{"p": 0.7, "label": 1, "site": 300}],
+    ]
+    (tmp_path / "days").mkdir()
+    for i, part in enumerate(rows):
+        lines = [json.dumps(row) for row in part]
+        if kind == "csv":
+            lines = ["p,label,site", *(",".join(map(str, row.values())) for row in part)]
+        (tmp_path / f"days/{i}.{kind}").write_text("\n".join(lines) + "\n")
+    found = json.loads(run("evaluate", "days", "--by", "site", "--json").stdout)["slices"]
+    assert [(row["site"], row["n"]) for row in found] == [("007", 1), ("300", 2)]
+    groups = columns_of(read_file(tmp_path / "days", Columns()), "site")["site"].tolist()
+    assert len(set(groups)) == 2

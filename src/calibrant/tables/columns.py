@@ -30,6 +30,7 @@ __all__ = [
     "label_values",
     "layout",
     "numbers",
+    "of_one_kind",
     "pair_of",
     "present",
     "quantile_levels",
@@ -566,6 +567,21 @@ def label_values(labels: Iterable[Any], classes: Collection[Any] = ()) -> list[A
         else whole_numbers([value])[0]
         for value in labels
     ]
+
+
+def of_one_kind(values: list[Any]) -> list[Any]:
+    """The values of a column of slices or groups, whose files may differ in kind: numbers as text
+    if some values are text.
+
+    Examples
+    --------
+    >>> of_one_kind([300, "007", None]), of_one_kind([300, 0.5])
+    (['300', '007', None], [300, 0.5])
+    """
+    kinds = set(map(type, values))
+    if str not in kinds or kinds.isdisjoint((bool, int, float)):
+        return values
+    return [str(value) if isinstance(value, int | float) else value for value in values]
 
 
 def class_names(texts: Any) -> list[Any]:

@@ -20,7 +20,7 @@ import numpy as np
 from calibrant._numerics.logistic import sigmoid
 from calibrant.core.extras import import_extra
 from calibrant.core.groups import NamedColumns, clustered
-from calibrant.core.labels import SoftLabels, is_missing, places
+from calibrant.core.labels import SoftLabels, array_of, is_missing, places
 from calibrant.core.model_outputs import is_fitted
 from calibrant.core.reading import CLASSIFICATION
 from calibrant.core.stores import stamp, unpacked
@@ -29,7 +29,7 @@ from calibrant.errors import InputError, MissingDependencyError, Note, UsageErro
 from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
 from calibrant.tables.batching import rows_from
 from calibrant.tables.class_files import PredictionFile, column_order, require_inputs
-from calibrant.tables.columns import Layout, event_places, pair_of, starred
+from calibrant.tables.columns import Layout, event_places, of_one_kind, pair_of, starred
 from calibrant.tables.data_file import FILES, DataFile, kind_of
 from calibrant.tables.engines.parts_engine import Parts, batches
 from calibrant.tables.forecast_files import ForecastFile
@@ -183,7 +183,11 @@ def columns_of(data: DataFile, names: str | list[str], option: str | None = None
     if option is not None:
         _refuse_judged(data, names, option)
     csv = data.source.kind == "csv"
-    return {name: own.levels() if csv else np.asarray(own) for name, own in columns.items()}
+    return {name: own.levels() if csv else _alike(np.asarray(own)) for name, own in columns.items()}
+
+
+def _alike(values: np.ndarray) -> np.ndarray:
+    return array_of(of_one_kind(values.tolist())) if values.dtype == object else values
 
 
 def names_in_option(source: Any, text: str) -> list[str]:

@@ -13,7 +13,7 @@ from calibrant.core.guarantee import plain
 from calibrant.core.metric_kinds import Metric
 from calibrant.core.saving import Saved
 from calibrant.errors import InputError
-from calibrant.tables.columns import distinct, present
+from calibrant.tables.columns import distinct, of_one_kind, present
 
 __all__ = ["Drawn", "GroupState", "Sliced", "require_width", "value_and_limits"]
 
@@ -84,15 +84,24 @@ class GroupState(Saved):
         be equal.
         """
         own, new, known = len(self.codes), np.zeros_like(codes, dtype=np.int32), []
+        old = np.zeros_like(self.codes)
         for j, values in enumerate(levels):
             used, code = present(codes[:, j], len(values))
-            place = {value: i for i, value in enumerate(self.levels[j])}
-            to = [place.setdefault(values[i], len(place)) for i in used.tolist()]
-            new[:, j] = np.array(to, dtype=np.int32)[code]
+            names = [*self.levels[j], *map(values.__getitem__, used.tolist())]
+            place: dict[Any, int] = {}
+            alike = of_one_kind(names) if j < len(self.settings["by"]) else names
+            to = [place.setdefault(name, len(place)) for name in alike]
+            old[:, j], new[:, j] = (
+                np.array(part, dtype=np.int32)[index]
+                for part, index in (
+                    (to[: len(self.levels[j])], self.codes[:, j]),
+                    (to[len(self.levels[j]) :], code),
+                )
+            )
             known.append(list(place))
         self.take(
             known,
-            np.concatenate([self.codes, new]),
+            np.concatenate([old, new]),
             np.concatenate([self.at, at + own * self.n_bins]),
             np.concatenate([self.cells, cells]),
             np.concatenate([self.sums, sums]),
