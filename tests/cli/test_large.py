@@ -111,6 +111,26 @@ def test_evaluate_of_many_classes_is_exact_but_for_ranks(run, large, tmp_path, k
     )
 
 
+@pytest.mark.parametrize("fitted", [False, True])
+def test_changes_of_rankings_are_paired(run, large, tmp_path, fitted):
+    """They are of a sample, here of all rows: intervals as narrow as those of the whole table."""
+    name = write(frame_of(4), tmp_path / "rows.csv")
+    options = ["--method", "temperature"]
+    if fitted:
+        other = write(frame_of(4, seed=1), tmp_path / "other.csv")
+        run("fit", other, *options, "-o", "a.calibrant")
+        options = ["--calibrator", "a.calibrant"]
+    ours = metrics_of(run("evaluate", name, *options, "--json").stdout)
+    large(False)
+    whole = metrics_of(run("evaluate", name, *options, "--json").stdout)
+    for key in ("confidence_auroc", "aurc"):
+        one, other = ours[key]["change"], whole[key]["change"]
+        assert one["method"] == other["method"]
+        assert one["value"] == pytest.approx(other["value"], abs=5e-4)
+        width = other["high"] - other["low"]
+        assert one["high"] - one["low"] == pytest.approx(width, rel=0.25, abs=1e-4)
+
+
 @pytest.mark.parametrize("kind", ["csv"])
 def test_evaluate_of_an_event(run, large, tmp_path, kind):
     name = write(risks(), tmp_path / f"rows.{kind}")

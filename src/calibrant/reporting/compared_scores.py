@@ -20,6 +20,7 @@ __all__ = [
     "apart",
     "as_it_is",
     "gain_of",
+    "ranking",
     "reading",
     "score_table",
 ]
@@ -235,6 +236,27 @@ def _changed(found: PairedDifference, direction: str, level: float) -> Change:
     if np.isnan(low):
         return Change(found.value)
     return Change(found.value, low, high, found.method, meaning(low, high, direction))
+
+
+def ranking(
+    measure: Measure,
+    estimates: tuple[Estimate, Estimate],
+    rows: tuple[Any, Any],
+    folds: np.ndarray | None,
+    level: float,
+) -> tuple[Estimate, Change]:
+    """Return (the estimate after, the change) of a ranking from estimates of all rows, with the
+    paired interval of a sample of the ``rows`` before and after.
+    """
+    metric, (first, then) = measure.metric, estimates
+    before, after = map(measure.view, rows)
+    if folds is not None:
+        change = _changed(_within(metric, before, after, folds), metric.direction, level)
+        return _moved(first, then, change, metric.range), change
+    found = paired_difference(metric, before, after, n_resamples=0, random_state=0)
+    value = then.value - first.value
+    low, high = (end + value - found.value for end in found.limits(level))
+    return then, Change(value, low, high, found.method, meaning(low, high, metric.direction))
 
 
 def _within(metric: Any, before: Any, after: Any, folds: np.ndarray) -> PairedDifference:

@@ -216,7 +216,10 @@ class TableReport:
             seen = replace(found, before=seen.before, after=seen_of(after, own, level))
         pairs = seen.before.counts.pairs, None if after is None else seen.after.counts.pairs
         measures = CLASSIFICATION.measures(sample, self.n_bins, self.n_resamples)
-        scores = table_scores(measures, first.sums, after, pairs, paired, level, self.random_state)
+        rows = sample, found.after, None if found.n_splits is None else first.sample.fold
+        scores = table_scores(
+            measures, first.sums, after, pairs, paired, rows, level, self.random_state
+        )
         used = None if fits is None else fits.final
         measured = measure(CLASSIFICATION, found, scores, None, self._settings, used, seen)
         part = part_of(CLASSIFICATION, measured, found)
@@ -237,8 +240,8 @@ class TableReport:
         )
         said = (
             "scores, calibration errors, curves and confusions are of all rows; what ranks takes"
-            " rows of a cell for ties; signals, promises and the calibrator's own curves are of a"
-            f" seeded sample of {len(sample):,} rows"
+            " rows of a cell for ties; changes of rankings, signals, promises and the calibrator's"
+            f" own curves are of a seeded sample of {len(sample):,} rows"
         )
         return self._told(made, first, fits, said)
 

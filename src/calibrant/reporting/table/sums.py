@@ -26,7 +26,15 @@ from calibrant.core.model_outputs import is_fitted
 from calibrant.core.predictions import Predictions
 from calibrant.metrics.binned import classwise_calibration_error
 from calibrant.metrics.comparison import PairedDifference, meaning
-from calibrant.reporting.compared_scores import Change, Estimate, Measure, Score, apart, reading
+from calibrant.reporting.compared_scores import (
+    Change,
+    Estimate,
+    Measure,
+    Score,
+    apart,
+    ranking,
+    reading,
+)
 from calibrant.reporting.states import (
     BIN_COUNTS,
     CLASS_BINS,
@@ -475,13 +483,14 @@ def table_scores(
     after: TableSums | None,
     pairs: tuple[Predictions, Predictions | None],
     paired: dict[str, np.ndarray],
+    rows: tuple[Predictions, Predictions | None, np.ndarray | None],
     level: float,
     seed: int,
 ) -> list[Score]:
     """One score for each measure; ``pairs`` are the merged rows before and after, ``paired`` the
-    totals of the means' differences.
+    totals of the means' differences, and ``rows`` those of a sample, and their folds.
     """
-    return [_score(one, before, after, pairs, paired, level, seed) for one in measures]
+    return [_score(one, before, after, pairs, paired, rows, level, seed) for one in measures]
 
 
 def _score(
@@ -490,6 +499,7 @@ def _score(
     after: TableSums | None,
     pairs: tuple[Predictions, Predictions | None],
     paired: dict[str, np.ndarray],
+    rows: tuple[Predictions, Predictions | None, np.ndarray | None],
     level: float,
     seed: int,
 ) -> Score:
@@ -499,11 +509,12 @@ def _score(
     if after is None:
         return Score(*facts, first, None, None)
     then, key = _estimate(measure, after, pairs[1], level, seed), metric.key
-    change = (
-        _change(metric, paired[key], level)
-        if key in paired
-        else apart(first, then, metric.direction)
-    )
+    if key in paired:
+        change = _change(metric, paired[key], level)
+    elif metric.ranks:
+        then, change = ranking(measure, (first, then), rows[:2], rows[2], level)
+    else:
+        change = apart(first, then, metric.direction)
     return Score(*facts, first, then, change, reading=reading(metric, first, then, change))
 
 
