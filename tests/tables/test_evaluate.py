@@ -211,6 +211,18 @@ def test_slices_far_apart_and_few_rows_of_each():
 
 
 @pytest.mark.parametrize("engine", EMBEDDED)
+def test_a_column_of_later_files_alone_is_left_out(engine, tmp_path):
+    pytest.importorskip(engine)
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"p": [0.2, 0.7], "label": [0, 1]})
+    pq.write_table(table, tmp_path / "1.parquet")
+    pq.write_table(table.append_column("note", pa.array(["a", "b"])), tmp_path / "2.parquet")
+    found = cb.evaluate(str(tmp_path / "*.parquet"), probabilities="p", engine=engine)
+    assert found.overall()["n"] == 4
+
+
+@pytest.mark.parametrize("engine", EMBEDDED)
 def test_names_of_folders_are_columns(engine, folders, tmp_path):
     pytest.importorskip(engine)
     root, rows = folders

@@ -14,7 +14,13 @@ CLUSTER, READS = False, ("polars",)
 def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files; no rows are read yet."""
     polars = import_extra("polars", "engine='polars'", "frames")
-    return polars.scan_parquet(paths, glob=False, hive_partitioning=hive_root(paths) is not None)
+    return polars.scan_parquet(
+        paths,
+        glob=False,
+        hive_partitioning=hive_root(paths) is not None,
+        # The columns are those of the first file, as in other engines.
+        extra_columns="ignore",
+    )
 
 
 def kinds(table: Any) -> dict[str, str]:
