@@ -22,7 +22,14 @@ from calibrant.errors import InputError
 from calibrant.tables.batching import gathered, rows_from, runs
 from calibrant.tables.columns import Layout, layout, numbers
 from calibrant.tables.engines.arrow_engine import open_files
-from calibrant.tables.engines.choosing import choose, files, opened, reading, table_of
+from calibrant.tables.engines.choosing import (
+    choose,
+    columns_of,
+    files,
+    opened,
+    reading,
+    table_of,
+)
 from calibrant.tables.kernel import record_of
 
 __all__ = ["TableRows", "apply", "drawn", "row_count", "row_hash"]
