@@ -80,3 +80,34 @@ def test_nothing_is_lost_when_the_process_is_killed(killed, logs, tmp_path, monk
     assert len(read) == 2 * (21 - counted)
     for row, wanted in zip(printed["slices"], expected.to_dict()["slices"], strict=True):
         assert row == pytest.approx(wanted, abs=1e-9)
+
+
+def test_one_table_has_one_name(tmp_path, monkeypatch, run):
+    """Relative, absolute and by a link: a file is counted once; a checkpoint is no other file."""
+    frame = pytest.importorskip("pandas").DataFrame({"p": [0.2, 0.7], "label": [0, 1]})
+    (tmp_path / "days").mkdir()
+    for day in "ab":
+        frame.to_parquet(tmp_path / f"days/{day}.parquet")
+    kept, read = tmp_path / "s.json", []
+    fold = checkpoint.fold
+    monkeypatch.setattr(checkpoint, "fold", lambda *args: read.append(1) or fold(*args))
+    for path in ("days", tmp_path / "days", "days/../days", "days/*.parquet"):
+        found = cb.evaluate(path, probabilities="p", checkpoint=kept)
+        assert (found.overall()["n"], len(read)) == (4, 2)
+    before, words = kept.read_bytes(), ("evaluate", "days", "--by", "label", "--resume")
+    for output in ("s.json", tmp_path / "s.json"):
+        error = run(*words, kept, "-o", output, "--force", code=1).stderr
+        assert "is read, and would be lost; pass another -o" in error
+    assert kept.read_bytes() == before
+    fresh = run(*words, "new.json", "-o", "days/../new.json", code=1).stderr
+    assert "is read, and would be lost" in fresh
+    assert not (tmp_path / "new.json").exists()
+    kept.write_bytes(before[:-9])
+    error = run(*words, kept, code=1).stderr
+    assert "s.json is damaged or not a calibrant file" in error
+    assert "delete this one to count every file again" in error
+    assert "calibrator" not in error
+    table = tmp_path / "days/a.parquet"
+    before = table.read_bytes()
+    assert "would be lost" in run(*words, table, code=1).stderr
+    assert table.read_bytes() == before

@@ -2,6 +2,7 @@
 that a stopped run can resume.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,9 +14,9 @@ from calibrant.core.arrays import ArrayLike
 from calibrant.core.estimators import require_count, require_option
 from calibrant.core.kinds import require_metric
 from calibrant.core.metric_kinds import Metric, SumMetric
-from calibrant.core.saving import Saved, load
-from calibrant.core.stores import located, stamp
-from calibrant.errors import InputError
+from calibrant.core.saving import Saved, load, require_unread
+from calibrant.core.stores import Address, located, stamp
+from calibrant.errors import InputError, SavedFileError
 from calibrant.tables.columns import forecast_layout, layout, starred
 from calibrant.tables.engines.choosing import (
     files,
@@ -53,11 +54,11 @@ def fold_files(
     """The kernel's state over all files; files already in the checkpoint are not read again."""
     kept = _kept(checkpoint, paths, kernel)
     for count, path in enumerate(paths, start=1):
-        if str(path) not in kept.done:
+        if _name(path) not in kept.done:
             before = stamp(path)
             with reading([path]):
                 kept.state += fold(module, [path], kernel)
-            kept.done[str(path)] = before
+            kept.done[_name(path)] = before
             if checkpoint is not None:
                 kept.save(checkpoint, overwrite=True)
         if progress is not None:
@@ -67,11 +68,17 @@ def fold_files(
 
 def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint:
     fresh = FrameCheckpoint(_asked(kernel), kernel.empty())
+    if checkpoint is not None:
+        require_unread(checkpoint, paths)
     if checkpoint is None or not checkpoint.exists():
         return fresh
-    # Sums of many slices may compress very well, and the user wrote this file, so the size is not
-    # limited.
-    kept = load(checkpoint, max_bytes=sys.maxsize)
+    try:
+        # Sums of many slices may compress very well, and the user wrote this file, so the size is
+        # not limited.
+        kept = load(checkpoint, max_bytes=sys.maxsize)
+    except SavedFileError as error:
+        remedy = "name another checkpoint, or delete this one to count every file again"
+        raise InputError(str(error).replace("save the calibrator again", remedy)) from None
     if (
         not isinstance(kept, FrameCheckpoint)
         or kept.needed != fresh.needed
@@ -79,9 +86,11 @@ def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint
     ):
         raise InputError(
             f"{checkpoint} must be a checkpoint of the same evaluation (columns, slices, bins);"
-            " delete it or name another."
+            " name another, or delete it to count every file again."
         )
-    there = {str(path): path for path in paths}
+    # Earlier versions kept the names as they were given.
+    kept.done = {_name(located(name)): before for name, before in kept.done.items()}
+    there = {_name(path): path for path in paths}
     changed = [
         name
         for name, before in kept.done.items()
@@ -93,6 +102,11 @@ def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint
             " delete the checkpoint to start again."
         )
     return kept
+
+
+def _name(path: Any) -> str:
+    """The one name of a file, however its path is written."""
+    return str(path) if isinstance(path, Address) else os.path.realpath(path)
 
 
 def _asked(kernel: Any) -> list[Any]:
