@@ -364,3 +364,30 @@ def test_zeros_of_either_sign_are_one_slice_and_nan_is_a_missing_one():
         cb.evaluate(missing.slice(0, 2), score="s", predicted="said").state.bins[..., 0].sum()
         == 2.0
     )
+
+
+@pytest.mark.parametrize(
+    ("by", "options"),
+    [
+        *((name, {}) for name in ("n", "log_loss", "mean_risk", "event_rate", "log_loss_low")),
+        ("day", {"time": "ts"}),
+        ("crps", {"mean": "p", "std": "s", "probabilities": None}),
+        ("ece_bound", {"strategy": "mass", "target": "answer"}),
+        ("brier_score", {"target": "answer"}),
+    ],
+)
+def test_a_slice_named_like_a_metric_is_refused(by, options, run, tmp_path):
+    """Each would take the place of the other, in print, JSON, Parquet and frames."""
+    import pandas as pd
+
+    frame = pd.DataFrame({"p": [0.2, 0.7], "s": [1.0, 2.0], "label": [0, 1], by: [1, 2]})
+    frame["ts"] = pd.to_datetime("2026-03-01")
+    with pytest.raises(InputError, match=f"another column of the result; got '{by}'; rename it"):
+        cb.evaluate(frame, **{"probabilities": "p", "by": by} | options)
+    if not options:
+        frame.to_parquet(tmp_path / "a.parquet")
+        for command in (("evaluate",), ("monitor", "--time", "ts")):
+            error = run(*command, "a.parquet", "--risk", "p", "--by", by, code=1).stderr
+            assert f"got '{by}'; rename it" in error
+    found = cb.evaluate(frame.rename(columns={by: "g"}), probabilities="p", by="g")
+    assert found.frame()["g"].tolist() == [1, 2]

@@ -328,6 +328,13 @@ def evaluate(
             "logit" if strategy == "mass" else "width",
             metrics=summed,
         )
+
+    def result(state: "GroupState") -> Evaluation | ForecastEvaluation:
+        if isinstance(kernel, ForecastKernel):
+            return ForecastEvaluation(state, n_bins)
+        return Evaluation(kernel.checked(state), strategy, n_bins, tuple(metrics))
+
+    result(kernel.empty()).columns()  # refuses names of slices before the work
     paths = files(source)
     if paths is None and not (checkpoint is None and progress is None):
         raise InputError("checkpoint= and progress= need files as the source; got a table.")
@@ -338,11 +345,7 @@ def evaluate(
         state = fold_files(
             module, paths, kernel, None if checkpoint is None else located(checkpoint), progress
         )
-    found = (
-        ForecastEvaluation(state, n_bins)
-        if isinstance(kernel, ForecastKernel)
-        else Evaluation(kernel.checked(state), strategy, n_bins, tuple(metrics))
-    )
+    found = result(state)
     refuse_missing_times(found, source, module, time)
     return found
 

@@ -226,6 +226,12 @@ class Sliced(ABC):
             self._numbers(state.dense(i, min(i + step, n)), state.sums[i : i + step])
             for i in range(0, max(n, 1), step)
         ]
+        twice = [name for name in names if names.count(name) > 1 or name in blocks[0]]
+        if twice:
+            raise InputError(
+                f"a column of slices must not have the name of another column of the result; got"
+                f" {twice[0]!r}; rename it."
+            )
         keys = {name: state.column(j) for j, name in enumerate(names)}
         return keys | {
             name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]
