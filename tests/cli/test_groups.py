@@ -354,3 +354,24 @@ def test_a_code_is_one_slice_in_files_of_numbers_and_of_text(run, tmp_path, kind
     assert [(row["site"], row["n"]) for row in found] == [("007", 1), ("300", 2)]
     groups = columns_of(read_file(tmp_path / "days", Columns()), "site")["site"].tolist()
     assert len(set(groups)) == 2
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_names_of_folders_are_columns_of_every_kind_of_file(run, tmp_path, kind):
+    for i, model in enumerate(("a", "b%20c")):
+        (tmp_path / f"logs/model={model}").mkdir(parents=True)
+        frame = _frame(60 * (i + 1), i)[["p", "label"]]
+        WRITE[kind](frame, tmp_path / f"logs/model={model}/rows.{kind}")
+    for options in ([], ["--skip-missing"]):
+        made = run("evaluate", "logs", "--by", "model", *options, "--json").stdout
+        found = [(row["model"], row["n"]) for row in json.loads(made)["slices"]]
+        assert found == [("a", 60), ("b c", 120)]
+    run("audit", "logs", "--groups", "model")
+    run("fit", "logs", "--groups", "model", "-o", "a.calibrant")
+    run("apply", "a.calibrant", "logs", "-o", f"out.{kind}")
+    out = columns_of(read_file(tmp_path / f"out.{kind}", Columns()), "model")["model"].tolist()
+    assert out == ["a"] * 60 + ["b c"] * 120
+    # A file by its own name is written with its own columns.
+    run("fit", "logs/model=a", "--method", "platt", "-o", "b.calibrant")
+    run("apply", "b.calibrant", f"logs/model=a/rows.{kind}", "-o", f"alone.{kind}")
+    assert "model" not in read_file(tmp_path / f"alone.{kind}", Columns()).source.content

@@ -13,11 +13,20 @@ from pathlib import Path
 from shutil import copyfileobj, rmtree
 from tempfile import mkdtemp
 from typing import Any
+from urllib.parse import unquote
 
 from calibrant.core.stores import Address, located
 from calibrant.errors import InputError
 
-__all__ = ["ENDINGS", "STDIN", "is_pattern", "natural_order", "paths_of", "title_of"]
+__all__ = [
+    "ENDINGS",
+    "STDIN",
+    "folder_values",
+    "is_pattern",
+    "natural_order",
+    "paths_of",
+    "title_of",
+]
 
 
 def natural_order(name: Any) -> tuple[Any, ...]:
@@ -78,6 +87,23 @@ def standard_input() -> Path:
             copyfileobj(stream, file)
         READ["file"] = written.rename(folder / f"{NAMED}{_ending(written)}")
     return READ["file"]
+
+
+#: The folder of missing values.
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+def folder_values(path: Any) -> dict[str, str | None]:
+    """The values of the columns that the folders ``name=value`` above a file name.
+
+    Examples
+    --------
+    >>> folder_values("logs/model=a%20b/day=2026-03-01/0.csv")
+    {'model': 'a b', 'day': '2026-03-01'}
+    """
+    folders = (part.partition("=") for part in str(path).replace("\\", "/").split("/")[:-1])
+    values = {name: unquote(text) for name, mark, text in folders if name and mark}
+    return {name: None if text == NO_VALUE else text for name, text in values.items()}
 
 
 def title_of(path: Any) -> str:

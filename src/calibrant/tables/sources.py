@@ -27,7 +27,7 @@ from calibrant.core.stores import located, unpacked
 from calibrant.core.text_table import abridged
 from calibrant.errors import InputError, MissingDependencyError
 from calibrant.tables.engines import arrow_engine
-from calibrant.tables.paths import paths_of
+from calibrant.tables.paths import folder_values, paths_of
 from calibrant.tables.row_text import NestedColumns, decoded, distinct, objects_of
 from calibrant.tables.texts import PART_CELLS, Texts, csv_tables, utf8_blocks
 
@@ -226,6 +226,20 @@ class TableSource(Source):
         """Return a source of some of the rows."""
         return self.joined(self.path, [(self, rows)])
 
+    @abstractmethod
+    def beside(self, texts: dict[str, str | None], types: dict[str, Any]) -> Any:
+        """Return the source with further columns of one value each, given as texts of Arrow
+        types.
+        """
+
+    def in_folders(self, types: dict[str, Any]) -> Any:
+        """Return the source with the columns of its folders ``name=value``, of these types, that
+        it does not have itself.
+        """
+        texts = {n: text for n, text in folder_values(self.path).items() if n in types}
+        texts = {name: text for name, text in texts.items() if name not in self.content}
+        return self.beside(texts, types) if texts else self
+
     def __len__(self) -> int:
         return len(next(iter(self.content.values()), ()))
 
@@ -265,8 +279,7 @@ class ArrowSource(TableSource):
             table = table.append_column(
                 name, cells if self.empty is None else cells.fill_null(self.empty)
             )
-        beside = {name: value for name, value in vars(self).items() if name not in READ}
-        return self.of_table(self.path, table.select(list(fields)), **beside)
+        return self.of_table(self.path, table.select(list(fields)), **self._own)
 
     @classmethod
     def of_table(cls, path: Path, table: Any, **own: Any) -> Any:
@@ -280,6 +293,19 @@ class ArrowSource(TableSource):
     def kinds(self) -> dict[str, str]:
         """Return each column's name -> "list" or "other"."""
         return arrow_engine.kinds(self.table)
+
+    def beside(self, texts: dict[str, str | None], types: dict[str, Any]) -> Any:
+        """Return the source with further columns of one value each."""
+        arrow, table = import_extra("pyarrow", "reading tables", "cli"), self.table
+        for name, text in texts.items():
+            value = arrow.scalar(text, arrow.string()).cast(types[name])
+            table = table.append_column(name, arrow.repeat(value, len(table)))
+        return self.of_table(self.path, table, **self._own)
+
+    @property
+    def _own(self) -> dict[str, Any]:
+        """What the source has beside its content."""
+        return {name: value for name, value in vars(self).items() if name not in READ}
 
     def types(self, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
         """Return nothing: the columns have types."""
@@ -300,8 +326,7 @@ class ArrowSource(TableSource):
         ):
             tables = [part.table.select(names).take(rows) for part, rows in parts]
             table = arrow.concat_tables(tables, promote_options="permissive")
-        beside = {name: value for name, value in vars(first).items() if name not in READ}
-        return cls.of_table(path, table, **beside)
+        return cls.of_table(path, table, **first._own)
 
 
 class CsvSource(ArrowSource):
@@ -317,6 +342,12 @@ class CsvSource(ArrowSource):
         self.table: Any = arrow.concat_tables([part[0] for part in parts])
         _, self.separator, self.encoding = parts[0]
         return self._columns(self.table)
+
+    def beside(self, texts: dict[str, str | None], types: dict[str, Any]) -> Any:
+        """Return the source with further columns of one text each."""
+        string = import_extra("pyarrow", "reading tables", "cli").string()
+        shown = {name: text or "" for name, text in texts.items()}
+        return super().beside(shown, dict.fromkeys(texts, string))
 
     def column(self, name: str) -> Texts:
         """Return texts; decimal commas become points if commas do not separate the values."""
@@ -475,6 +506,17 @@ class JsonlSource(TableSource):
         """Make a source of these objects and their lines."""
         return cls.holding(path, NestedColumns(objects, path), objects=objects, lines=lines)
 
+    def beside(self, texts: dict[str, str | None], types: dict[str, Any]) -> Any:
+        """Return the source with further values in each object; times are texts."""
+        scalar = import_extra("pyarrow", "reading tables", "cli").scalar
+        values: dict[str, Any] = dict(texts)
+        for name, text in texts.items():
+            kind = str(types[name])
+            if text is not None and kind in ("int64", "double", "bool"):
+                values[name] = scalar(text).cast(types[name]).as_py()
+        objects = [{**one, **values} for one in self.objects]
+        return self.of_objects(objects, self.lines, self.path)
+
     def __len__(self) -> int:
         return len(self.objects)
 
@@ -592,9 +634,11 @@ def open_source(path: Path, files: list[Path] | None = None, wide: bool = False)
     first, or of all if ``wide``.
     """
     paths = paths_of(path) if files is None else files
-    if len(paths) == 1:
-        return _opened(paths[0])
-    sources = [_opened(one) for one in paths]
+    # Columns of a file by its name would be written to the output of it alone.
+    types = {} if paths == [located(path)] else arrow_engine.folder_types(paths)
+    sources = [_opened(one, types) for one in paths]
+    if len(sources) == 1:
+        return sources[0]
     for other in sources[1:]:
         _require_alike(sources[0], other)
     if wide:
@@ -633,11 +677,13 @@ def _require_alike(first, other):
         )
 
 
-def _opened(path: Any) -> Any:
-    """Open a file, which may be compressed by gzip."""
+def _opened(path: Any, types: dict[str, Any]) -> Any:
+    """Open a file, which may be compressed by gzip, with the columns of its folders."""
     kind = _kind_of(path)
     with path.open("rb") as file:
-        return kind(path, file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path))
+        unzipped = file if path.suffix.lower() != ".gz" else _unzipped(file.read(), path)
+        source = kind(path, unzipped)
+    return source.in_folders(types) if isinstance(source, TableSource) and types else source
 
 
 def parts_of(path: Path | list[Path], cells: int = PART_CELLS, wide: bool = False) -> Iterator[Any]:
@@ -645,11 +691,14 @@ def parts_of(path: Path | list[Path], cells: int = PART_CELLS, wide: bool = Fals
     values; all have the columns of every file if ``wide``.
     """
     first, paths = None, paths_of(path)
+    alone = not isinstance(path, list) and paths == [located(path)]
+    types = {} if alone else arrow_engine.folder_types(paths)
     wide = wide and len(paths) > 1
-    begins = (part for file in paths for part in islice(_parts(file, cells), 1))
+    begins = (part.in_folders(types) for file in paths for part in islice(_parts(file, cells), 1))
     fields = _all_fields(begins) if wide else {}
     for file in paths:
         for part in _parts(file, cells):
+            part = part.in_folders(types) if types else part
             first = part if first is None else first
             _require_alike(first, part)
             yield part.widened(fields) if wide else part

@@ -3,40 +3,40 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
-from urllib.parse import unquote
 
 from calibrant.core.extras import import_extra
 from calibrant.core.stores import in_one_store
 from calibrant.tables.batching import batch_rows, hive_root
+from calibrant.tables.paths import folder_values
 
-__all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
+__all__ = ["CLUSTER", "READS", "batches", "folder_types", "kinds", "open_files"]
 
-#: The folder of missing values.
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 CLUSTER, READS = False, ("pyarrow", "pandas")
 
 
 def open_files(paths: Sequence[Any]) -> Any:
     """The table of these Parquet files, of one store; no rows are read yet."""
-    dataset = import_extra("pyarrow.dataset", "engine='pyarrow'", "frames").dataset
+    dataset = import_extra("pyarrow.dataset", "engine='pyarrow'", "frames")
     names, system = in_one_store(paths)
-    partitioning = None if hive_root(names) is None else _folders(names)
-    return dataset(names, partitioning=partitioning, filesystem=system)
+    folders = None
+    if hive_root(names) is not None:
+        import pyarrow as pa
+
+        folders = dataset.partitioning(pa.schema(folder_types(names)), flavor="hive")
+    return dataset.dataset(names, partitioning=folders, filesystem=system)
 
 
-def _folders(names: Sequence[str]) -> Any:
-    """The columns of folders ``name=value``, of the types that the other engines give them."""
+def folder_types(names: Sequence[Any]) -> dict[str, Any]:
+    """The Arrow types of the columns of folders ``name=value``, as the other engines give them."""
+    values: dict[str, set[str | None]] = {}
+    for path in names:
+        for name, value in folder_values(path).items():
+            values.setdefault(name, set()).update({value} - {None})
+    if not values:
+        return {}
     import pyarrow as pa
-    from pyarrow import dataset
 
-    values: dict[str, set[str]] = {}
-    for name in names:
-        for folder in name.replace("\\", "/").split("/")[:-1]:
-            key, mark, value = folder.partition("=")
-            if key and mark:
-                values.setdefault(key, set()).update({unquote(value)} - {NO_VALUE})
-    fields = [(name, _type(pa.array(sorted(texts)))) for name, texts in values.items()]
-    return dataset.partitioning(pa.schema(fields), flavor="hive")
+    return {name: _type(pa.array(sorted(texts), pa.string())) for name, texts in values.items()}
 
 
 def _type(texts: Any) -> Any:
