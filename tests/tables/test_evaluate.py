@@ -210,6 +210,36 @@ def test_slices_far_apart_and_few_rows_of_each():
     ] == pytest.approx(metrics.log_loss(one["label"], one["p"]), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("folders", "values"),
+    [
+        (("007", "7"), ["007", "7"]),
+        (("7", "12"), [7, 12]),
+        (("1e3", "0.5"), [0.5, 1000]),
+        (("true", "false"), [False, True]),
+        (("b", "12"), ["12", "b"]),
+    ],
+)
+@pytest.mark.parametrize("engine", [*EMBEDDED, "parts"])
+def test_values_of_folders_are_of_one_type_on_every_engine(engine, folders, values, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow" if engine == "parts" else engine)
+    frame = pandas.DataFrame({"p": [0.2, 0.7], "label": [0, 1]})
+    for value in folders:
+        (tmp_path / f"site={value}").mkdir()
+        if engine == "parts":
+            frame.to_csv(tmp_path / f"site={value}/0.csv", index=False)
+        else:
+            frame.to_parquet(tmp_path / f"site={value}/0.parquet")
+    options = {"probabilities": "p", "by": "site"}
+    if engine == "parts":
+        found = cb.evaluate(tmp_path, **options)
+        values = [str(value).lower() if value in (False, True) else value for value in values]
+    else:
+        found = cb.evaluate(tmp_path, engine=engine, **options)
+    assert [row["site"] for row in found.to_dict()["slices"]] == values
+
+
 @pytest.mark.parametrize("engine", EMBEDDED)
 def test_a_column_of_later_files_alone_is_left_out(engine, tmp_path):
     pytest.importorskip(engine)

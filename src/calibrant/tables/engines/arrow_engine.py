@@ -7,6 +7,7 @@ from typing import Any
 from calibrant.core.extras import import_extra
 from calibrant.core.stores import in_one_store
 from calibrant.tables.batching import batch_rows, hive_root
+from calibrant.tables.columns import CODE
 from calibrant.tables.paths import folder_values
 
 __all__ = ["CLUSTER", "READS", "batches", "folder_types", "kinds", "open_files"]
@@ -27,16 +28,21 @@ def open_files(paths: Sequence[Any]) -> Any:
 
 
 def folder_types(names: Sequence[Any]) -> dict[str, Any]:
-    """The Arrow types of the columns of folders ``name=value``, as the other engines give them."""
-    values: dict[str, set[str | None]] = {}
+    """The Arrow types of the columns of folders ``name=value``, the same for every engine."""
+    values: dict[str, set[str]] = {}
     for path in names:
         for name, value in folder_values(path).items():
-            values.setdefault(name, set()).update({value} - {None})
+            values.setdefault(name, set()).update([] if value is None else [value])
     if not values:
         return {}
     import pyarrow as pa
 
-    return {name: _type(pa.array(sorted(texts), pa.string())) for name, texts in values.items()}
+    return {
+        name: pa.string()
+        if any(map(CODE.fullmatch, texts))
+        else _type(pa.array(sorted(texts), pa.string()))
+        for name, texts in values.items()
+    }
 
 
 def _type(texts: Any) -> Any:

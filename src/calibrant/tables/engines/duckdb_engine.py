@@ -9,6 +9,7 @@ import numpy as np
 from calibrant.core.extras import import_extra
 from calibrant.errors import InputError
 from calibrant.tables.batching import batch_rows, hive_root
+from calibrant.tables.engines.arrow_engine import folder_types
 
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 
@@ -21,6 +22,8 @@ TO_INTERVAL = {
     "duration[us]": "to_microseconds({})",
     "duration[ns]": "to_microseconds({} // 1000)",
 }
+#: Arrow types of columns of folders that DuckDB reads as text -> the types to give them.
+IN_FOLDERS = {"int64": "BIGINT", "double": "DOUBLE", "bool": "BOOLEAN"}
 #: The memory layout of an Arrow interval, and the number of microseconds in a day.
 PARTS = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
 DAY = 86_400_000_000
@@ -32,8 +35,8 @@ def open_files(paths: Sequence[str]) -> Any:
     table = duckdb.connect().read_parquet(
         [escape(path) for path in paths], hive_partitioning=hive_root(paths) is not None
     )
-    durations = _durations(paths[0])
-    return table.project(f"* REPLACE ({', '.join(durations)})") if durations else table
+    changed = [*_durations(paths[0]), *_of_folders(paths, table)]
+    return table.project(f"* REPLACE ({', '.join(changed)})") if changed else table
 
 
 def kinds(table: Any) -> dict[str, str]:
@@ -62,6 +65,19 @@ def _durations(path: str) -> list[str]:
     return [
         f"{TO_INTERVAL[unit].format(_quoted(name))} AS {_quoted(name)}"
         for name, unit in fields.items()
+    ]
+
+
+def _of_folders(paths: Sequence[str], table: Any) -> list[str]:
+    """Expressions that give columns of folders, which DuckDB reads as text, their types."""
+    text = [
+        name for name, type in zip(table.columns, table.types, strict=True) if type == "VARCHAR"
+    ]
+    types = {} if hive_root(paths) is None else folder_types(paths)
+    return [
+        f"CAST({_quoted(name)} AS {IN_FOLDERS[str(type)]}) AS {_quoted(name)}"
+        for name, type in types.items()
+        if name in text and str(type) in IN_FOLDERS
     ]
 
 

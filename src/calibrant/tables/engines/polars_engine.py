@@ -5,6 +5,7 @@ from typing import Any
 
 from calibrant.core.extras import import_extra
 from calibrant.tables.batching import batch_rows, hive_root
+from calibrant.tables.engines.arrow_engine import folder_types
 
 __all__ = ["CLUSTER", "READS", "batches", "kinds", "open_files"]
 
@@ -14,10 +15,16 @@ CLUSTER, READS = False, ("polars",)
 def open_files(paths: Sequence[str]) -> Any:
     """The table of these Parquet files; no rows are read yet."""
     polars = import_extra("polars", "engine='polars'", "frames")
+    folders = None
+    if hive_root(paths) is not None:
+        import pyarrow as pa
+
+        folders = polars.from_arrow(pa.schema(folder_types(paths)).empty_table()).schema
     return polars.scan_parquet(
         paths,
         glob=False,
-        hive_partitioning=hive_root(paths) is not None,
+        hive_partitioning=folders is not None,
+        hive_schema=folders,
         # The columns are those of the first file, as in other engines.
         extra_columns="ignore",
     )
