@@ -73,3 +73,20 @@ def test_what_needs_rows_goes_without_slices(run, logs):
     )
     output = run("evaluate", "logs/*.parquet", "--method", "isotonic", "--json").stdout
     assert json.loads(output)["calibrator"]["name"] == "one-vs-rest isotonic regression"
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("", "row 1 of {} is missing (1 in all); fill them in, or leave out such rows with --skip"),
+        ("abc", "row 1 of {} is 'abc'; repair or drop that row."),
+        ("1.5", "row 1 of {} is 1.5 (1 in all)"),
+    ],
+)
+def test_an_error_of_a_slice_names_the_row_and_its_file(run, tmp_path, value, words):
+    (tmp_path / "days").mkdir()
+    rows = "p,label,g\n0.2,0,a\n{},1,b\n"
+    (tmp_path / "days/1.csv").write_text(rows.format("0.7"))
+    (tmp_path / "days/2.csv").write_text(rows.format(value))
+    error = run("evaluate", "days", "--by", "g", code=1).stderr
+    assert words.format("days/2.csv") in error

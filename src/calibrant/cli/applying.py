@@ -24,6 +24,7 @@ from calibrant.core.reading import CLASSIFICATION
 from calibrant.core.saving import replacing
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.monitoring.promises import Lock
+from calibrant.tables.batching import rows_from
 from calibrant.tables.readers import column_of, large_rows, read_source, rows_left
 from calibrant.tables.sources import KINDS, open_source, parts_of
 
@@ -143,19 +144,18 @@ def _unlocked(fitted: Any, columns: Columns) -> Any:
 
 def _in_parts(file, temporary, calibrated, step):
     """Write the file in parts and return (rows calibrated, rows without a prediction)."""
-    rows = empty = 0
+    rows = empty = start = 0
+    path = None
     with ExitStack() as stack:
         append = None
         for source in parts_of(file, wide=True):
-            try:
+            # The error names the file.
+            start, path = start if source.path == path else 0, source.path
+            with rows_from(start):
                 made, renamed, n, lost = calibrated(source)
-            except InputError as error:
-                raise InputError(
-                    f"{error} (rows are counted from row {rows + empty:,})" if rows else str(error)
-                ) from None
             append = append or stack.enter_context(source.appending(temporary))
             append(source, made, renamed)
-            rows, empty = rows + n, empty + lost
+            rows, empty, start = rows + n, empty + lost, start + n + lost
             step(n + lost)
     return rows, empty
 

@@ -37,6 +37,7 @@ OPTIONS = tuple(
         r"pass any_model=True": "pass --allow-other-version",
         r'pass model="v1"': "name it with --model-version",
         r'missing="skip"': "--skip-missing",
+        r"filter out those rows first": "fill them in, or leave out such rows with --skip-missing",
         r"\bn_bins\b": "--bins",
         r"probabilities='p'": "--probabilities p",
         r"pass prevalence= and auroc=, or normal=, beta= or risks=": (

@@ -635,8 +635,12 @@ def numbers(batch: Any, name: str) -> np.ndarray:
     if types.is_string(column.type) or types.is_large_string(column.type):
         try:
             column = column.cast(pa.float64())
-        except pa.ArrowInvalid as error:
-            raise InputError(f"column {name!r} must hold numbers ({error}); repair them.") from None
+        except pa.ArrowInvalid:
+            row = _first_text(column)
+            raise InputError(
+                f"column {name!r} must hold numbers; row {row} is {abridged(column[row].as_py())};"
+                " repair or drop that row."
+            ) from None
     try:
         out = column.to_numpy(zero_copy_only=False)
         return (
@@ -646,6 +650,18 @@ def numbers(batch: Any, name: str) -> np.ndarray:
         )
     except (TypeError, ValueError):
         raise InputError(f"column {name!r} must hold numbers; it holds {column.type}.") from None
+
+
+def _first_text(column: Any) -> int:
+    """The row of the first text that is no number."""
+    import pyarrow as pa
+
+    row = 0
+    with suppress(pa.ArrowInvalid):
+        for value in column:
+            value.cast(pa.float64())
+            row += 1
+    return row
 
 
 def at_most_one(values: np.ndarray) -> np.ndarray:

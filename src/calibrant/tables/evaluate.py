@@ -3,8 +3,10 @@ that a stopped run can resume.
 """
 
 import os
+import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -56,7 +58,7 @@ def fold_files(
     for count, path in enumerate(paths, start=1):
         if _name(path) not in kept.done:
             before = stamp(path)
-            with reading([path]):
+            with reading([path]), _rows_of(path, len(paths)):
                 kept.state += fold(module, [path], kernel)
             kept.done[_name(path)] = before
             if checkpoint is not None:
@@ -64,6 +66,18 @@ def fold_files(
         if progress is not None:
             progress(count, len(paths))
     return kept.state
+
+
+@contextmanager
+def _rows_of(path: str, count: int) -> Iterator[None]:
+    """Name the file of the row in an error, if there are several."""
+    try:
+        yield
+    except InputError as error:
+        if count == 1:
+            raise
+        words = re.sub(r"\brow [0-9]+\b", lambda row: f"{row[0]} of {path}", str(error), count=1)
+        raise InputError(words) from None
 
 
 def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint:

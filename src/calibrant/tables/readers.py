@@ -539,7 +539,9 @@ def large_table(
                 count = _spooled(table, [*numbers, label], files[0], step)
         named = [*columns.declared, *map(str, data.classes or ())]
         labels = labels_in(files, label, path, named)
-        data = read_source(_with_labels(first, label, labels), read, prefer=prefer)
+        source = _with_labels(first, label, labels)
+        source.path = first.path if len(paths) == 1 else path
+        data = read_source(source, read, prefer=prefer)
         yield LargeTable(files, count, columns, label, weight, labels, data)
 
 

@@ -55,8 +55,10 @@ def batches(table: Parts, columns: Any = None, ordered: bool = True) -> Iterator
     names, types = list(kinds(table) if columns is None else columns), {}
     for part in table:
         types = part.types(names, types)
-    start = 0
+    start, file = 0, None
     for part in table:
+        # The error names the file.
+        start, file = start if part.path == file else 0, part.path
         made = part.arrow(names, types)
         with rows_from(start):
             made = made if table.change is None else table.change(made, part)
