@@ -230,7 +230,7 @@ def test_apply_writes_the_same_bytes(run, large, tmp_path, kind):
 
 
 def test_apply_in_several_parts(run, large, tmp_path, monkeypatch):
-    monkeypatch.setattr("calibrant.tables.sources.PART_CELLS", 2000)
+    monkeypatch.setattr("calibrant.tables.texts.PART_CELLS", 2000)
     frame = frame_of(3)
     for kind in ("csv", "parquet"):
         name = write(frame, tmp_path / f"rows.{kind}")
@@ -364,9 +364,9 @@ def test_interrupted_runs_leave_nothing_behind(large, tmp_path):
 #: The command with a pause after each part, so that it can be interrupted.
 INTERRUPTED = """
 import sys, time
-from calibrant.tables import sources
+from calibrant.tables import sources, texts
 from calibrant.cli.main import main
-sources.PART_CELLS = 20_000
+texts.PART_CELLS = 20_000
 one = sources.CsvSource.parts.__func__
 def slowly(cls, *given):
     for part in one(cls, *given):

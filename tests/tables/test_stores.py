@@ -26,8 +26,8 @@ from calibrant.core.stores import Address, lies_over, located, without_secrets
 from calibrant.errors import InputError, MissingDependencyError, SavedFileError
 from calibrant.monitoring import Lock, read_lock
 from calibrant.reporting.paper import figure
+from calibrant.tables.opening import open_source, parts_of
 from calibrant.tables.paths import paths_of
-from calibrant.tables.sources import open_source, parts_of
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("pandas")

@@ -25,8 +25,8 @@ from calibrant.core.saving import replacing
 from calibrant.errors import CalibrationWarning, InputError, warn
 from calibrant.monitoring.promises import Lock
 from calibrant.tables.batching import rows_from
+from calibrant.tables.opening import KINDS, open_source, parts_of
 from calibrant.tables.readers import column_of, large_rows, read_source, rows_left
-from calibrant.tables.sources import KINDS, open_source, parts_of
 
 __all__ = ["CERTIFIED", "RULED", "RULES", "apply_to_file", "caution_columns", "rule_columns"]
 

@@ -161,8 +161,8 @@ def _read(files, columns, risks):
             f"compare needs two different predictions or more; got {listed}; pass two TABLEs, or"
             " one and --risk twice."
         )
+    from calibrant.tables.opening import open_source
     from calibrant.tables.readers import labelled, read_source
-    from calibrant.tables.sources import open_source
 
     sources, risks = (
         [open_source(file, labelled(file, columns)) for file in files],

@@ -150,7 +150,8 @@ def _fitted(
     from calibrant.core.folds import fit_clone
     from calibrant.core.groups import clustered
     from calibrant.core.labels import SoftLabels
-    from calibrant.tables.readers import column_of, columns_of, read_any, training_of
+    from calibrant.tables.readers import column_of, columns_of, read_any
+    from calibrant.tables.training import training_of
 
     data: Any = read_any(file, columns, cluster=cluster)
     _check_target(target, method, data)

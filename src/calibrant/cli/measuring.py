@@ -38,8 +38,8 @@ from calibrant.tables.readers import (
     large_table,
     names_in_option,
     read_any,
-    training_of,
 )
+from calibrant.tables.training import training_of
 
 __all__ = ["Asked", "large_fit", "measured"]
 

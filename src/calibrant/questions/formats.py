@@ -5,7 +5,8 @@ from typing import Any
 
 from calibrant.errors import InputError
 from calibrant.questions.evaluation_logs import inspect_samples
-from calibrant.tables.sources import KINDS, JsonlSource
+from calibrant.tables.opening import KINDS
+from calibrant.tables.sources import JsonlSource
 
 __all__ = ["open_inspect"]
 

@@ -78,9 +78,9 @@ def rate(
     import numpy as np
 
     from calibrant.questions.rates import estimate_rate, labels_for_width
+    from calibrant.tables.opening import open_source
     from calibrant.tables.readers import names_in_option
     from calibrant.tables.roles import as_floats, missing_in
-    from calibrant.tables.sources import open_source
 
     source = open_source(file)
 

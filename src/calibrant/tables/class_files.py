@@ -17,6 +17,7 @@ from calibrant.errors import InputError, Note, UsageError, warn
 from calibrant.tables.columns import class_names, label_values, starred, whole_numbers
 from calibrant.tables.data_file import DataFile
 from calibrant.tables.names import ARRAYS, PATTERNS, Columns
+from calibrant.tables.opening import open_source
 from calibrant.tables.roles import (
     QUESTIONS,
     as_floats,
@@ -35,7 +36,6 @@ from calibrant.tables.roles import (
     same_kind,
     two_labels,
 )
-from calibrant.tables.sources import open_source
 
 __all__ = ["WORDS", "PredictionFile", "column_order", "require_inputs"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from calibrant.core.stores import located
 from calibrant.tables.batching import rows_from
-from calibrant.tables.sources import parts_of
+from calibrant.tables.opening import parts_of
 
 __all__ = ["CLUSTER", "READS", "Parts", "batches", "kinds", "open_files"]
 
