@@ -84,6 +84,23 @@ def test_an_archive_and_its_json_are_the_rows_of_the_library(run, folder):
         assert open_inspect(Path(path), None).objects == list(inspect_samples(path))
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_standard_input_is_a_log_by_its_first_bytes(run, folder, indent):
+    from click.testing import CliRunner
+
+    from calibrant.cli.group import group
+
+    log = log_of(0)
+    (folder / "log.json").write_text(json.dumps(log, indent=indent), encoding="utf-8")
+    shown = numbers(run, "log.eval")
+    for name in ("log.eval", "log.json"):
+        piped = CliRunner().invoke(
+            group, ["evaluate", "-", "--json"], input=(folder / name).read_bytes()
+        )
+        found = json.loads(piped.stdout)["metrics"]
+        assert {row["key"]: row["before"]["value"] for row in found} == shown
+
+
 def test_a_log_is_reported_fitted_applied_and_decided(run, folder):
     said = run("fit", "log.eval", "-o", "m.calibrant").output
     assert "new.eval -o calibrated.jsonl" in said

@@ -14,6 +14,7 @@ from shutil import copyfileobj, rmtree
 from tempfile import mkdtemp
 from typing import Any
 from urllib.parse import unquote
+from zipfile import ZipFile, is_zipfile
 
 from calibrant.core.stores import Address, located
 from calibrant.errors import InputError
@@ -47,6 +48,11 @@ STDIN = Path("-")
 #: other text is CSV.
 NAMED, READ = "standard input", dict[str, Any]()
 BEGINNINGS = {b"PAR1": ".parquet", b"PK": ".npz", b"\x93NUMPY": ".npy", b"{": ".jsonl"}
+#: The first fields of a log of Inspect, and members of its archive, of which an npz has none.
+LOG, LOG_MEMBERS = (
+    re.compile(rb'\{\s*"version"\s*:\s*\d+\s*,\s*"status"'),
+    ("header.json", "_journal/"),
+)
 #: Endings of the files of a table; text may be compressed, with a further .gz.
 ENDINGS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".eval", ".json")
 
@@ -126,7 +132,14 @@ def _ending(path: Path) -> str:
             first = file.read(100)
     first = first.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     found = (ending for begins, ending in BEGINNINGS.items() if first.startswith(begins))
-    return f"{next(found, '.csv')}{'.gz' * packed}"
+    if not packed and LOG.match(first):
+        return ".json"
+    ending = next(found, ".csv")
+    if ending == ".npz" and not packed and is_zipfile(path):
+        with ZipFile(path) as archive:
+            log = any(name.startswith(LOG_MEMBERS) for name in archive.namelist())
+        return ".eval" if log else ending
+    return f"{ending}{'.gz' * packed}"
 
 
 def is_pattern(path: str | Path) -> bool:
