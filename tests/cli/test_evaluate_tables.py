@@ -90,3 +90,12 @@ def test_an_error_of_a_slice_names_the_row_and_its_file(run, tmp_path, value, wo
     (tmp_path / "days/2.csv").write_text(rows.format(value))
     error = run("evaluate", "days", "--by", "g", code=1).stderr
     assert words.format("days/2.csv") in error
+
+
+def test_a_file_without_rows_is_not_left_out_for_its_labels(run, tmp_path):
+    (tmp_path / "days").mkdir()
+    frame = pandas.DataFrame({"p": [0.2, 0.7], "label": [0, 1], "g": ["a", "b"]})
+    frame.to_parquet(tmp_path / "days/1.parquet")
+    frame[:0].to_parquet(tmp_path / "days/2.parquet")
+    for options in ([], ["--by", "g"]):
+        assert "no labels" not in run("evaluate", "days", *options).stderr

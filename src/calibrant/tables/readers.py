@@ -25,7 +25,7 @@ from calibrant.core.stores import stamp, unpacked
 from calibrant.core.text_table import few
 from calibrant.errors import InputError, MissingDependencyError, Note, warn
 from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
-from calibrant.tables.batching import rows_from
+from calibrant.tables.batching import refuse_unsound, sound
 from calibrant.tables.class_files import PredictionFile, column_order, require_inputs
 from calibrant.tables.columns import Layout, event_places, of_one_kind, pair_of
 from calibrant.tables.data_file import FILES, DataFile, kind_of
@@ -111,17 +111,21 @@ def labelled(path: Path, columns: Columns) -> list[Path]:
 
 
 def _unlabelled(file: Path, columns: Columns, names: list[str]) -> bool:
-    """Whether no row of a file has an outcome; False for logs of questions, whose rows differ."""
+    """Whether no row of a file has an outcome; False for a file without rows, and for logs of
+    questions, whose rows differ.
+    """
     if not file.name.lower().removesuffix(".gz").endswith(TABLES):
         return False
-    return not any(
-        kind_of(part, columns).rows_differ
-        or any(
+    rows = 0
+    for part in parts_of([file], HEAD):
+        known = (
             name in part.content and not missing_in(part, name, columns.declared).all()
             for name in names
         )
-        for part in parts_of([file], HEAD)
-    )
+        if kind_of(part, columns).rows_differ or (len(part) and any(known)):
+            return False
+        rows += len(part)
+    return rows > 0
 
 
 def read_source(
@@ -319,7 +323,7 @@ def read_any(
         if len(own):
             # Copy the chosen rows, so that the memory of the part can be freed.
             chosen.append((type(part).joined(path, [(part, own)]), np.arange(len(own))))
-        if not _sound(require, part):
+        if not sound(require, part):
             doubtful[start] = slice(rows, rows + len(own))
         start, rows = start + n, rows + len(own)
     warn(
@@ -333,42 +337,12 @@ def read_any(
         )
     source = type(chosen[0][0]).joined(path, chosen)
     if doubtful:
-        _refuse_unsound(path, read(), doubtful, source, require)
+        refuse_unsound(path, read(), doubtful, source, require)
     source.said = (
         f"The numbers are of a seeded sample of {rows:,} of the {start:,}"
         f" {'rows' if cluster is None else 'rows, drawn by cluster'}."
     )
     return read_source(source, columns, prefer=prefer)
-
-
-def _sound(check: Callable[[Any], None], source: Any) -> bool:
-    """Whether the rows of a table can be read."""
-    try:
-        check(source)
-    except InputError:
-        return False
-    return True
-
-
-def _refuse_unsound(
-    path: Path,
-    parts: Iterable[Any],
-    doubtful: dict[int, slice],
-    source: Any,
-    check: Callable[[Any], None],
-) -> None:
-    """Raise the error of the first part that cannot be read with the rows of the sample, because
-    alone it may lack a label; ``doubtful`` has the first row of each part to read, and its rows in
-    the sample.
-    """
-    start = 0
-    for part in parts:
-        if start in doubtful:
-            others = np.delete(np.arange(len(source)), doubtful[start])
-            rows = [(part, np.arange(len(part))), (source, others)]
-            with rows_from(start):
-                check(type(part).joined(path, rows))
-        start += len(part)
 
 
 def _check(

@@ -87,8 +87,8 @@ def choose(source: Any, engine: str) -> Any:
         if _reads(_module(name), source):
             return _module(name)
     raise InputError(
-        "source must be Parquet files, or a table of polars, duckdb, pyarrow, pandas, dask,"
-        f" pyspark or ray; got {type(source).__name__}."
+        "source must be files of Parquet, CSV or JSON lines, or a table of polars, duckdb, pyarrow,"
+        f" pandas, dask, pyspark or ray; got {type(source).__name__}."
     )
 
 
