@@ -292,7 +292,7 @@ class ArrowSource(TableSource):
             table = table.append_column(
                 name, cells if self.empty is None else cells.fill_null(self.empty)
             )
-        return self.of_table(self.path, table.select(list(fields)), **self._own)
+        return self.of_table(self.path, table.select(list(fields)), **self.further)
 
     @classmethod
     def of_table(cls, path: Path, table: Any, **own: Any) -> Any:
@@ -313,11 +313,11 @@ class ArrowSource(TableSource):
         for name, text in texts.items():
             value = arrow.scalar(text, arrow.string()).cast(types[name])
             table = table.append_column(name, arrow.repeat(value, len(table)))
-        return self.of_table(self.path, table, **self._own)
+        return self.of_table(self.path, table, **self.further)
 
     @property
-    def _own(self) -> dict[str, Any]:
-        """What the source has beside its content."""
+    def further(self) -> dict[str, Any]:
+        """Attributes of the source beside its content."""
         return {name: value for name, value in vars(self).items() if name not in READ}
 
     def types(self, names: list[str], known: dict[str, Any]) -> dict[str, Any]:
@@ -339,7 +339,7 @@ class ArrowSource(TableSource):
         ):
             tables = [part.table.select(names).take(rows) for part, rows in parts]
             table = arrow.concat_tables(tables, promote_options="permissive")
-        return cls.of_table(path, table, **first._own)
+        return cls.of_table(path, table, **first.further)
 
 
 class CsvSource(ArrowSource):
