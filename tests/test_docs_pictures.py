@@ -25,6 +25,7 @@ WITHOUT = {
     "extending": "code to copy",
     "saving": "files",
     "scale": "engines, times and memory",
+    "ten_billion": "tables of costs",
     "export": "formats and code",
     "predictions": "rules of how input is read",
     "stability": "rules of versions",

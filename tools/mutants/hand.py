@@ -72,7 +72,7 @@ HAND: tuple[Change, ...] = tuple(
                 (CONFORMAL, "ranks_at_whole", "tied_scores"),
             ),
             (
-                "rank = (total + own) *",
+                "rank = (total + new_mass) *",
                 "rank = total *",
                 (CONFORMAL, "clusters_count_once", "weights_of_new_rows"),
             ),
@@ -117,8 +117,8 @@ HAND: tuple[Change, ...] = tuple(
                 (CERTIFIED, "certified_settings"),
             ),
             (
-                "test(total, met, risk), 1.0)",
-                "test(total, met, risk), 0.0)",
+                "test(total, count, risk), 1.0)",
+                "test(total, count, risk), 0.0)",
                 (CERTIFIED, "certified_settings"),
             ),
         ),
@@ -130,8 +130,8 @@ HAND: tuple[Change, ...] = tuple(
             ),
             ("/ (mass[-1] + new)", "/ mass[-1]", (CONFORMAL, "scores_of_cells")),
             (
-                "searchsorted(own, score, side='left')",
-                "searchsorted(own, score, side='right')",
+                "searchsorted(scores, score, side='left')",
+                "searchsorted(scores, score, side='right')",
                 (CONFORMAL, "scores_of_cells"),
             ),
         ),
@@ -258,7 +258,7 @@ HAND: tuple[Change, ...] = tuple(
         ),
         "decisions/thresholds.py": (
             (
-                "(1.0 - self.confidence) / len(asked)",
+                "(1.0 - self.confidence) / len(limits)",
                 "(1.0 - self.confidence)",
                 (CERTIFIED, "failure_between_two"),
             ),
@@ -281,7 +281,7 @@ HAND: tuple[Change, ...] = tuple(
             ("np.maximum.accumulate((1.0", "np.asarray((1.0", (AUDIT, "below_one_before_it")),
             ("block[order][::-1], axis=0)[::-1]", "block[order], axis=0)", (AUDIT, "step_down")),
             ("return 2.0 * (1.0 + (above", "return (1.0 + (above", (AUDIT, "share_of_false_finds")),
-            ("found[:, None] + 1.0)", "found[:, None] + 2.0)", (AUDIT, "share_of_false_finds")),
+            ("index[:, None] + 1.0)", "index[:, None] + 2.0)", (AUDIT, "share_of_false_finds")),
         ),
         "audits/nulls.py": (
             (
@@ -342,7 +342,7 @@ HAND: tuple[Change, ...] = tuple(
             ("directed > issued[0]", "directed >= issued[0]", (ONLINE, "score_at_its_limit")),
             ("| np.isneginf(issued[0])", "| False", (ONLINE, "at_most_an_empty")),
             ("self.n - issued[4]", "self.n - issued[4] - 1", (ONLINE, "delay_counts")),
-            ("late = self.delay + 1.0", "late = self.delay", (ONLINE, "promise_of_two_ends")),
+            ("wait = self.delay + 1.0", "wait = self.delay", (ONLINE, "promise_of_two_ends")),
             ("self.ends * self.deviation(n)", "self.deviation(n)", (ONLINE, "promise_of_two")),
         ),
     }.items()

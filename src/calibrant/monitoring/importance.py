@@ -16,6 +16,7 @@ from calibrant.core.calibrator import require_fitted
 from calibrant.core.estimators import (
     BaseEstimator,
     clone,
+    one_blas_thread,
     one_openmp_thread,
     require_count,
     seeded,
@@ -309,7 +310,7 @@ def shift_test(X_old: Any, X_new: Any, *, model: Any = None, random_state: int =
     Z, is_new = np.concatenate([old, new]), np.arange(len(old) + len(new)) >= len(old)
     half = stratified_folds(is_new, 2, random_state) == 0
     kinds = separators(columns, random_state) if model is None else [clone(model)]
-    with one_openmp_thread(len(Z)):
+    with one_blas_thread(), one_openmp_thread(len(Z)):
         fits = [kind.fit(Z[half], is_new[half]) for kind in kinds]
     score = np.sum([log_odds_of(fit, Z[~half]) for fit in fits], axis=0)
     score_new, score_old = score[is_new[~half]], score[~is_new[~half]]

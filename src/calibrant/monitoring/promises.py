@@ -299,7 +299,7 @@ class Lock:
     >>> p = rng.beta(9.0, 1.0, 2000)
     >>> y = (rng.random(2000) < p).astype(int)
     >>> lock = Lock.of(SelectiveClassifier(risk=0.1).fit(p, y), model="v1")
-    >>> [one.state for one in lock.check(p, (rng.random(2000) < p).astype(int))]
+    >>> [one.state for one in lock.check(p, (rng.random(2000) < p + 0.05).astype(int))]
     ['holds']
 
     A new version that is wrong more often:
