@@ -14,7 +14,7 @@ from shutil import copyfileobj, rmtree
 from tempfile import mkdtemp
 from typing import Any
 from urllib.parse import unquote
-from zipfile import ZipFile, is_zipfile
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from calibrant.core.stores import Address, located
 from calibrant.errors import InputError
@@ -136,9 +136,10 @@ def _ending(path: Path) -> str:
         return ".json"
     ending = next(found, ".csv")
     if ending == ".npz" and not packed and is_zipfile(path):
-        with ZipFile(path) as archive:
-            log = any(name.startswith(LOG_MEMBERS) for name in archive.namelist())
-        return ".eval" if log else ending
+        # A damaged archive is refused where it is read.
+        with suppress(BadZipFile), ZipFile(path) as archive:
+            if any(name.startswith(LOG_MEMBERS) for name in archive.namelist()):
+                return ".eval"
     return f"{ending}{'.gz' * packed}"
 
 
