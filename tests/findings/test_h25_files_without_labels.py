@@ -105,7 +105,8 @@ def test_h25_other_odd_files_end_in_a_sentence_or_change_nothing(command, odd, k
     assert "bug in calibrant" not in found.output
     if found.exit_code == 0:
         assert odd == "header only"
-        assert found.stdout.replace("3 files", "2 files") == whole
+        counted = found.stdout.replace("3 files", "2 files").replace('"files": 3', '"files": 2')
+        assert counted == whole
     else:
         assert found.exit_code in (1, 2)
         assert len(found.stderr.strip().splitlines()) <= 4
