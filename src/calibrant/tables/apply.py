@@ -101,8 +101,9 @@ def apply(
             f" {type(calibrator).__name__}."
         )
     source, module, kinds = table_of(source, engine)
-    require_unread(place, files(source) or ())
-    _require_alike(files(source) or (), module, kinds)
+    paths = files(source) or ()
+    require_unread(place, paths)
+    _require_alike(paths, module, kinds)
     if confidence in kinds:
         raise InputError(
             f"the table already has a column {confidence!r}; pass another name for the added"

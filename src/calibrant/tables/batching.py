@@ -1,16 +1,14 @@
 """Batches small enough for a core's cache, and large enough to make the cost per batch small."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from calibrant.errors import InputError
 
-__all__ = ["batch_rows", "gathered", "hive_root", "refuse_unsound", "rows_from", "runs", "sound"]
+__all__ = ["batch_rows", "gathered", "hive_root", "rows_from", "runs"]
 
 BATCH_ROWS, BATCH_BYTES, FEWEST_ROWS, RUN = 2**17, 2**24, 2**10, 16
 #: Assumed length of the lists in a column of lists, because its type does not tell.
@@ -61,36 +59,6 @@ def rows_from(start: int) -> Iterator[None]:
         words = re.sub(r"\brow (\d+)", lambda row: f"row {start + int(row[1])}", str(error))
         words = words.replace(" in all)", " in its part of the table)") if start else words
         raise InputError(words) from None
-
-
-def sound(check: Callable[[Any], None], source: Any) -> bool:
-    """Whether the rows of a table can be read."""
-    try:
-        check(source)
-    except InputError:
-        return False
-    return True
-
-
-def refuse_unsound(
-    path: Path,
-    parts: Iterable[Any],
-    doubtful: dict[int, slice],
-    source: Any,
-    check: Callable[[Any], None],
-) -> None:
-    """Raise the error of the first part that cannot be read with the rows of the sample, because
-    alone it may lack a label; ``doubtful`` has the first row of each part to read, and its rows in
-    the sample.
-    """
-    start = 0
-    for part in parts:
-        if start in doubtful:
-            others = np.delete(np.arange(len(source)), doubtful[start])
-            rows = [(part, np.arange(len(part))), (source, others)]
-            with rows_from(start):
-                check(type(part).joined(path, rows))
-        start += len(part)
 
 
 def runs(batches: Iterator[Any]) -> Iterator[Any]:

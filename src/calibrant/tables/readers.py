@@ -25,7 +25,7 @@ from calibrant.core.stores import stamp, unpacked
 from calibrant.core.text_table import few
 from calibrant.errors import InputError, MissingDependencyError, Note, warn
 from calibrant.tables.apply import TableRows, drawn, row_count, row_hash
-from calibrant.tables.batching import refuse_unsound, sound
+from calibrant.tables.batching import rows_from
 from calibrant.tables.class_files import PredictionFile, column_order, require_inputs
 from calibrant.tables.columns import Layout, event_places, of_one_kind, pair_of
 from calibrant.tables.data_file import FILES, DataFile, kind_of
@@ -323,7 +323,7 @@ def read_any(
         if len(own):
             # Copy the chosen rows, so that the memory of the part can be freed.
             chosen.append((type(part).joined(path, [(part, own)]), np.arange(len(own))))
-        if not sound(require, part):
+        if not _sound(require, part):
             doubtful[start] = slice(rows, rows + len(own))
         start, rows = start + n, rows + len(own)
     warn(
@@ -337,12 +337,42 @@ def read_any(
         )
     source = type(chosen[0][0]).joined(path, chosen)
     if doubtful:
-        refuse_unsound(path, read(), doubtful, source, require)
+        _refuse_unsound(path, read(), doubtful, source, require)
     source.said = (
         f"The numbers are of a seeded sample of {rows:,} of the {start:,}"
         f" {'rows' if cluster is None else 'rows, drawn by cluster'}."
     )
     return read_source(source, columns, prefer=prefer)
+
+
+def _sound(check: Callable[[Any], None], source: Any) -> bool:
+    """Whether the rows of a table can be read."""
+    try:
+        check(source)
+    except InputError:
+        return False
+    return True
+
+
+def _refuse_unsound(
+    path: Path,
+    parts: Iterable[Any],
+    doubtful: dict[int, slice],
+    source: Any,
+    check: Callable[[Any], None],
+) -> None:
+    """Raise the error of the first part that cannot be read with the rows of the sample, because
+    alone it may lack a label; ``doubtful`` has the first row of each part to read, and its rows in
+    the sample.
+    """
+    start = 0
+    for part in parts:
+        if start in doubtful:
+            others = np.delete(np.arange(len(source)), doubtful[start])
+            rows = [(part, np.arange(len(part))), (source, others)]
+            with rows_from(start):
+                check(type(part).joined(path, rows))
+        start += len(part)
 
 
 def _check(
