@@ -102,8 +102,6 @@ def _kept(checkpoint: Any, paths: Sequence[str], kernel: Any) -> FrameCheckpoint
             f"{checkpoint} must be a checkpoint of the same evaluation (columns, slices, bins);"
             " name another, or delete it to count every file again."
         )
-    # Earlier versions kept the names as they were given.
-    kept.done = {_name(located(name)): before for name, before in kept.done.items()}
     there = {_name(path): path for path in paths}
     changed = [
         name
